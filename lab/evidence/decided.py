@@ -1,4 +1,4 @@
-"""Read what `lab explore --keep` decided of each stage, as data: claims, faults, numbers of schedules, and no words.
+"""Read the decisions of `lab explore --keep` on each stage, as data: claims, faults, numbers of schedules, and no words.
 
 The decisions are in ``reports/reference/explore.jsonl``, one line a stage. A decision has a hash of the stage's code, without
 docstrings. If that code has changed, nobody quotes the decision any more.
@@ -50,7 +50,7 @@ class KeptDecision(msgspec.Struct, kw_only=True):
     ttl_ms: int = 0
     # the time limit of the searches, in seconds
     budget_s: float = 0.0
-    # by claim: holds, breaks, not_decided or not_looked_at
+    # by the name of a claim: holds, breaks, not_decided or not_looked_at
     promises: dict[str, str] = {}
     searches: list[dict[str, Any]] = []
     # why nothing was decided; empty if there is a decision
@@ -60,23 +60,23 @@ class KeptDecision(msgspec.Struct, kw_only=True):
 
 
 class CheapestBreak(NamedTuple):
-    """The first search in which some schedule breaks the claim: the one with the cheapest faults."""
+    """The first search with a schedule that breaks the claim. Searches with cheaper faults come first."""
 
     # the number of events of a shortest schedule, and its short form
     events: int
     schedule: str
     # that search
     search: Search
-    # how many schedules of that search break the claim, and how many there are; None if they were not counted
+    # how many schedules of that search break the claim, and how many schedules it has; None if they were not counted
     share: tuple[int, int] | None
 
 
 class Summary(NamedTuple):
     """The decision on one claim."""
 
-    # how many schedules of the decided searches tested the claim, which held
+    # how many schedules tested the claim, in the decided searches in which it held
     schedules: int
-    # whether a decided search tested the claim
+    # whether there is such a search
     held: bool
     broken: CheapestBreak | None
     # the searches without a decision that the claim needs
@@ -85,20 +85,20 @@ class Summary(NamedTuple):
 
 def of_claims(kept: KeptDecision) -> dict[Claim, Summary]:
     """Return the decision on each claim that the searches tested, in the order of the claims."""
-    found = {claim: _of_claim(kept, claim) for claim in Claim}
-    return {claim: one for claim, one in found.items() if one != Summary(0, False, None, ())}
+    summaries = {claim: _of_claim(kept, claim) for claim in Claim}
+    return {claim: summary for claim, summary in summaries.items() if summary != Summary(0, False, None, ())}
 
 
 def _of_claim(kept: KeptDecision, claim: Claim) -> Summary:
     schedules, held, broken, undecided = 0, False, None, []
     for search in kept.searches:
-        one = search.get("breaks", {}).get(claim.name)
-        if one is not None and broken is None:
-            share = (one["schedules"], search["schedules"]) if "schedules" in one else None
-            broken = CheapestBreak(one["events"], one["schedule"], search, share)
-        elif one is None and claim.name in search.get("holds", ()):
+        broken_by = search.get("breaks", {}).get(claim.name)
+        if broken_by is not None and broken is None:
+            share = (broken_by["schedules"], search["schedules"]) if "schedules" in broken_by else None
+            broken = CheapestBreak(broken_by["events"], broken_by["schedule"], search, share)
+        elif broken_by is None and claim.name in search.get("holds", ()):
             schedules, held = schedules + (search["schedules"] or 0), True
-        elif one is None and claim.name in search.get("missing_for", ()):
+        elif broken_by is None and claim.name in search.get("missing_for", ()):
             undecided.append(search)
     return Summary(schedules, held, broken, tuple(undecided))
 
@@ -115,7 +115,7 @@ def key_of(stage: Stage) -> str:
 
 @cache
 def drawn() -> dict[str, str]:
-    """Return by the name of a stage in the file: the claim whose shortest schedule the documents draw or quote."""
+    """Return the claims whose shortest schedules the documents draw or quote, by the names of stages in ``pictures.toml``."""
     listed: dict[str, str] = tomllib.loads(PICTURES.read_text(encoding="utf-8"))["schedule"]
     return listed
 
@@ -130,7 +130,7 @@ def read(key: str, path: Path = FILE) -> KeptDecision | None:
 
 @cache
 def current(stage: Stage) -> KeptDecision | None:
-    """Return the kept decision on a stage, if it was made on the present code."""
+    """Return the kept decision on a stage; None if there is none, or if the stage's code has changed since."""
     kept = read(key_of(stage))
     return kept if kept is not None and kept.sha256 == fingerprint_of(stage) else None
 
@@ -142,20 +142,20 @@ def fingerprint_of(stage: Stage) -> str:
     return hashlib.sha256(b"\0".join(hashlib.sha256(code_of(Path(path))).digest() for path in files)).hexdigest()
 
 
-def _sources(path: Path, found: set[Path]) -> set[Path]:
-    """Add a file, and every file of the shelf that it imports, to ``found``. Return ``found``."""
-    if path not in found:
-        found.add(path)
-        for one in _imported(path):
-            _sources(one, found)
-    return found
+def _sources(path: Path, sources: set[Path]) -> set[Path]:
+    """Add a file, and every file of the shelf that it imports, to ``sources``. Return ``sources``."""
+    if path not in sources:
+        sources.add(path)
+        for imported in _imported(path):
+            _sources(imported, sources)
+    return sources
 
 
 def _imported(path: Path) -> Iterator[Path]:
     for node in ast.walk(ast.parse(path.read_bytes())):
-        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+            names = [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
         for name in names:
             if name.startswith("app.locks.") and (file := SHELF / f"{name.split('.')[2]}.py").exists():
                 yield file
@@ -167,7 +167,7 @@ def code_of(path: Path) -> bytes:
     lines, kinds = source.splitlines(), (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
-            said = node.body[0]
-            for number in range(said.lineno, (said.end_lineno or said.lineno) + 1):
+            docstring = node.body[0]
+            for number in range(docstring.lineno, (docstring.end_lineno or docstring.lineno) + 1):
                 lines[number - 1] = b""
     return b"\n".join(line for line in lines if line)

@@ -1,4 +1,4 @@
-"""Record a fault: what it does, and what happened when it was injected, as one line of ``faults.jsonl``.
+"""Record a fault that was injected: its effect, its request and its times, as one line of ``faults.jsonl``.
 
 The replica writes the first part, at the failpoint. The injector adds the rest, and writes the line after the recovery. The
 consequences of the fault are not in it: the judge computes them (``lab/judge/faults.py``).
@@ -14,7 +14,7 @@ from app.journal import Number
 
 
 class Effect(StrEnum):
-    """One effect. A comment says what is true from the injection of the fault to its recovery.
+    """The effect of a fault. Each comment describes the time from the injection to the recovery.
 
     Each fault on the shelf ``lab/scenario/faults`` declares its effect, and the injector writes it into the fault record. The
     judge works from the run folder alone, and may not import the shelf. So it never reads the name of a fault's file: it judges
@@ -47,9 +47,9 @@ class Effect(StrEnum):
     SESSION_ENDS = "session_ends"
     # The whole lock store takes commands and answers none.
     STORE_SILENT = "store_silent"
-    # The whole lock store is killed, and is started again with what it kept on disk.
+    # The whole lock store is killed, and is started again with the data on its disk.
     STORE_RESTARTS = "store_restarts"
-    # The whole lock store loses its power: it forgets what it had not synced to disk, and is started again.
+    # The whole lock store loses its power: it forgets all data that it had not synced to disk, and is started again.
     POWER_LOST = "power_lost"
     # Servers of the lock's store are gone for good. Their replicas may take their places.
     PRIMARY_DIES = "primary_dies"
@@ -63,7 +63,7 @@ class Effect(StrEnum):
     SERVERS_DIE = "servers_die"
     # Some servers of the lock's store take commands and answer none.
     SERVERS_SILENT = "servers_silent"
-    # Some servers of the lock's store are killed, and are started again with what they kept on disk.
+    # Some servers of the lock's store are killed, and are started again with the data on their disks.
     SERVERS_RESTART = "servers_restart"
     # The wall clocks of some servers of the lock's store are ahead.
     CLOCKS_JUMP = "clocks_jump"
@@ -73,7 +73,7 @@ class Effect(StrEnum):
     OTHER = "other"
 
 
-# The replica itself does these, at the failpoint. The injector does all other effects, a moment later.
+# The replica itself causes these effects, at the failpoint. The injector causes all other effects, a moment later.
 DONE_BY_REPLICA = frozenset(
     {
         Effect.PROCESS_DIES,
@@ -106,7 +106,7 @@ OF_THE_STORE = AT_THE_STORE | {Effect.STORE_SPLIT}
 
 
 class FaultRecord(msgspec.Struct):
-    """One fault that was injected. Times are CLOCK_MONOTONIC in nanoseconds."""
+    """A fault that was injected. Times are CLOCK_MONOTONIC in nanoseconds."""
 
     # Written by the replica: the kind and its number in the run, for example freeze-1.
     name: str
@@ -132,7 +132,7 @@ class FaultRecord(msgspec.Struct):
     sessions_ended: Number = 0
     # how many writes reached the counter late
     late_writes: Number = 0
-    # what the fault does
+    # the effect of the fault
     effect: Effect = Effect.OTHER
     # when the lab had finished its part of the fault, later on a busy machine; 0 before
     injected_ns: Number = 0

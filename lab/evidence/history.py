@@ -31,7 +31,7 @@ CHUNK = 8192  # lines of a journal that are held at a time: its threads write ou
 
 
 class Outcome(StrEnum):
-    """What the load knows of a request when it is over. Three outcomes, never two."""
+    """How a request ended, as the load knows it. UNKNOWN counts neither as done nor as not done."""
 
     # done: the replica answered 200
     ACKNOWLEDGED = "acknowledged"
@@ -44,7 +44,7 @@ class Outcome(StrEnum):
 
 
 class Request(msgspec.Struct, omit_defaults=True, gc=False):
-    """What the load knows of one request. Times are CLOCK_MONOTONIC in nanoseconds."""
+    """One request, as the load has recorded it. Times are CLOCK_MONOTONIC in nanoseconds."""
 
     id: str
     # when it should have started: before start_ns if the load was late at an open-loop rate
@@ -103,13 +103,13 @@ class History:
     """The evidence in a run folder, streamed. It can be read any number of times.
 
     A line that cannot be read is left out, and counted: the rest of the evidence still counts. left_out: files that are not read
-    at all, because they differ from what the run wrote.
+    at all, because they have changed since the run.
     """
 
     def __init__(self, folder: Path, left_out: Collection[str] = ()) -> None:
         self.folder = folder
         self.left_out = frozenset(left_out)
-        self.damaged: dict[str, Damage] = {}  # by file: how many of its lines cannot be read, and what is wrong with the first
+        self.damaged: dict[str, Damage] = {}  # by file: how many of its lines cannot be read, and the error of the first
 
     @property
     def replicas(self) -> list[str]:
@@ -124,8 +124,8 @@ class History:
     def stamped(self, shifted: Shifted | None = None) -> Iterator[Stamped[AnyEvent]]:
         """Read all replicas' events as (when, replica, event), in the order of time.
 
-        shifted: if the replicas have several clocks, returns a stamp of a replica as a stamp of the lab's clock. The events have
-        the stamps that it returns.
+        shifted: turns a stamp of a replica into a stamp of the lab's clock, if the replicas have several clocks. The events then
+        have stamps of the lab's clock.
         """
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         streams = {replica: self._read(journal_of(replica), decoder) for replica in self.replicas}
@@ -171,9 +171,9 @@ class History:
                 if line.endswith(b"\n"):
                     self._damage(name, f"line {number}: {error}")
 
-    def _damage(self, name: str, where: str) -> None:
-        """Count a line of a file that cannot be read. where: its number, and what is wrong; that of the first line is kept."""
-        before = self.damaged.get(name, Damage(name, DamageKind.UNREADABLE_LINES, detail=where))
+    def _damage(self, name: str, detail: str) -> None:
+        """Count a line of a file that cannot be read. detail: its number and its error; the detail of the first line is kept."""
+        before = self.damaged.get(name, Damage(name, DamageKind.UNREADABLE_LINES, detail=detail))
         self.damaged[name] = before._replace(n=before.n + 1)
 
 

@@ -1,4 +1,4 @@
-"""Record a write that destroyed increments: by which mechanism and grants, as one line of ``losses.jsonl``."""
+"""Record a write that destroyed increments: its mechanism and its grants, as one line of ``losses.jsonl``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.evidence.run_folder import replace
 class Mechanism(StrEnum):
     """Why a promise was broken. The value is the code in files, and the name of its words."""
 
-    # a write destroyed another's increment, or two were inside at once: lab/judge/mechanisms.py
+    # a write destroyed the increment of another request, or two requests were inside at once: lab/judge/mechanisms.py
     WROTE_OVER_UNREAD = "wrote_over_unread"
     NO_LOCK = "no_lock"
     PROCESS_LOCAL = "process_local"
@@ -119,9 +119,9 @@ class Loss(msgspec.Struct, tag="loss", tag_field="what", gc=False):
     # how many increments the write destroyed; below zero, how many it restored
     destroyed: int
     mechanism: Mechanism
-    # the grant whose write destroyed them
+    # the grant that destroyed them by its write
     culprit: GrantFacts
-    # the grant whose value was overwritten; None if the evidence does not name it
+    # the grant that had written the overwritten value; None if the evidence does not name it
     victim: GrantFacts | None
 
 

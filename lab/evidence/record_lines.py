@@ -33,7 +33,7 @@ def files_of(record: bytes) -> dict[str, bytes]:
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:
-    """Return JSON files as one record, for ``files_of``."""
+    """Return JSON files, by their names, as one record. ``files_of`` is the reverse."""
     return msgspec.json.encode({name: msgspec.Raw(content) for name, content in files.items()})
 
 

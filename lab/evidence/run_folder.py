@@ -1,4 +1,4 @@
-"""Make, find and publish the folder of a run: one stage under one scenario.
+"""Make, find and publish run folders. A run is one stage under one scenario.
 
 During the run the folder is hidden (``.<name>.part``) and locked. It gets its name when it is complete. So a folder with a name
 is complete, and a folder that is hidden and unlocked was left by a lab that was killed. The folder of a failed run stays hidden,
@@ -36,7 +36,7 @@ TRACEBACK = "failure.txt"  # the file with the traceback of the error that ended
 
 @dataclass
 class RunFolder:
-    """Hold the place of a run's evidence. ``path`` changes once, when the run is published."""
+    """The folder of one run. ``path`` changes once, when the run is published."""
 
     name: str
     path: Path
@@ -105,7 +105,7 @@ class RunFolder:
 def _locked_folder(path: Path) -> int:
     """Make a locked folder. Return the lock, an open file descriptor. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(".new")  # without its name, because no other lab may find the folder before it is locked
+    fresh = path.with_suffix(".new")  # with a name that no other lab looks for until the folder is locked
     fresh.mkdir()
     lock = os.open(fresh, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -115,7 +115,7 @@ def _locked_folder(path: Path) -> int:
 
 @contextlib.contextmanager
 def kept_on_failure(folder: RunFolder) -> Iterator[None]:
-    """Keep the folder if the block raises an error, and name its place in the message. Refused input leaves no folder.
+    """Keep the folder if the block raises an error, and give its path in the message. If the input is refused, remove the folder.
 
     Raises the error of the block, or LabFailed instead of an error that has no message for the user.
     """
@@ -130,11 +130,11 @@ def kept_on_failure(folder: RunFolder) -> Iterator[None]:
     except Exception as error:
         with contextlib.suppress(OSError):  # the disk may be full: the error is still reported
             (folder.path / TRACEBACK).write_text(traceback.format_exc(), encoding="utf-8")
-        where = f"The folder of the failed run is kept: {shown(folder.fail())} (with logs/ and {TRACEBACK})"
+        kept = f"The folder of the failed run is kept: {shown(folder.fail())} (with logs/ and {TRACEBACK})"
         if isinstance(error, LabError):
-            raise type(error)(f"{error}\n{where}") from error
+            raise type(error)(f"{error}\n{kept}") from error
         kind = CannotWrite if of_the_place(error) else LabFailed
-        raise kind(f"the run failed: {described(error)}\n{where}") from error
+        raise kind(f"the run failed: {described(error)}\n{kept}") from error
 
 
 def described(error: Exception) -> str:
@@ -176,7 +176,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def new_file(path: Path) -> BinaryIO:
-    """Make a file and open it to write. An old file of that name is removed first: in a stranger's folder it may be a link.
+    """Make a file and open it to write. An old file of that name is removed first: in a copied folder it may be a link.
 
     Raises OSError.
     """
@@ -197,7 +197,7 @@ def load(folder: Path) -> RunRecord:
 
 
 def decode(content: bytes, path: Path) -> RunRecord:
-    """Return the record in the content of a ``run.json``. path: of that file, for messages. Raises BadInput."""
+    """Return the record in the content of a ``run.json``. path: the path of that file, for messages. Raises BadInput."""
     try:
         record = msgspec.json.decode(content, type=RunRecord)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -249,7 +249,7 @@ def clean(keep: int, reports: Path = REPORTS) -> list[Path]:
 
 
 def _abandoned(reports: Path) -> Iterator[Path]:
-    """Yield the folders of unfinished runs that no lab has locked. Each is locked until the next is asked for."""
+    """Yield the folders of unfinished runs that no lab has locked. Each stays locked until the caller takes the next one."""
     for path in sorted((reports / "runs").glob(".*.part")):
         with contextlib.suppress(BlockingIOError, FileNotFoundError), contextlib.ExitStack() as until_next:
             lock = os.open(path, os.O_RDONLY)

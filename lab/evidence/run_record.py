@@ -1,7 +1,7 @@
 """Define ``run.json``: how a run was made, how it ended, and the inventory of its evidence at its end.
 
 ``lab check`` compares the inventory with the files. A file that has changed, or that was added, is not read at all: it proves
-nothing, for or against the lock. Damage is evidence that is missing since then, or cannot be true.
+nothing, for or against the lock. Such a difference is called a damage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Time = Annotated[float, msgspec.Meta(ge=0, le=10**15)]
 
 
 class Ending(Enum):
-    """How a run ended. All values but the first cut it short."""
+    """How a run ended. With each value but the first, the run was cut short."""
 
     COMPLETE = "complete"
     # Ctrl-C, SIGTERM, or a closed terminal
@@ -95,9 +95,9 @@ class FileFacts(msgspec.Struct, frozen=True):
 class ClockReading(msgspec.Struct, frozen=True):
     """One reading of a clock of another machine. Times are CLOCK_MONOTONIC in nanoseconds."""
 
-    # when it was taken, by the lab's clock
+    # when the clock was read, by the lab's clock
     at_ns: int
-    # how far the clock was ahead of the lab's, and by how much that may be wrong, on either side
+    # how far the clock was ahead of the lab's clock, and the largest error of that figure in either direction
     ahead_ns: int
     error_ns: Annotated[int, msgspec.Meta(ge=0)]
 
@@ -120,7 +120,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     commit: str
     started_utc: str
     ended: Ending = Ending.COMPLETE
-    # which servers were lost, or the words of a program or an error, the same in each language
+    # the servers that were lost, or the message of a program or an error; the same in each language
     ended_with: str = ""
     # why a part of the evidence is missing, if a file could not be written
     unwritten: str = ""
@@ -133,7 +133,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     parts: dict[str, int] = msgspec.field(default_factory=dict)
     # whether requests were still inside the replicas when the counter was read
     in_flight_left: bool = False
-    # where the servers ran
+    # the engine that ran the servers: local, or a container engine
     engine: str = "local"
     # how many machines' clocks stamped the history
     clocks: Annotated[int, msgspec.Meta(ge=1)] = 1
@@ -166,7 +166,7 @@ PATTERNS = ("requests.jsonl", "server.jsonl", "faults.jsonl", "journal/*.jsonl")
 
 
 class DamageKind(StrEnum):
-    """Name what is wrong with a file. The value is the code in ``verdict.json``, and the name of its words."""
+    """The kind of a damage. The value is the code in ``verdict.json``, and the name of its words."""
 
     MISSING = "missing"
     # it differs from the file that the run wrote
@@ -179,14 +179,14 @@ class DamageKind(StrEnum):
 
 
 class Damage(NamedTuple):
-    """Hold one thing that is wrong with one file."""
+    """Describe one damage of one file."""
 
     # the file's path in the run folder
     file: str
     kind: DamageKind
     # how many lines
     n: int = 0
-    # text of the first line, or the name that the damage is about
+    # the error of the first line, or the name of the unknown claim or fault
     detail: str = ""
 
 
@@ -196,7 +196,7 @@ def inventory(folder: Path) -> dict[str, FileFacts]:
 
 
 def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
-    """Yield each file that differs from what the run wrote. files: the inventory."""
+    """Yield the damage of each file that has changed since the run, is missing, or was added. files: the run's inventory."""
     present = _present(folder)
     for name in sorted({*files, *present}):
         if name not in present:
@@ -206,7 +206,7 @@ def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
 
 
 def _present(folder: Path) -> list[str]:
-    """Return the paths of the files whose names are those of evidence."""
+    """Return the paths of the files of evidence in a run folder."""
     return sorted(str(path.relative_to(folder)) for pattern in PATTERNS for path in folder.glob(pattern) if path.is_file())
 
 
