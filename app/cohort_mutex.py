@@ -1,8 +1,8 @@
-"""A mutex by key for the threads of one process, in which a thread can hand over the lock that it holds.
+"""Grant a mutex for each key to the threads of one process; a thread can hand the lock that it holds over to the next one.
 
-It is a queue as in ``fair_mutex.py``. But a thread that leaves can hand over what it has taken from outside, such as a lock
-in a store, to the next thread of the queue. The next thread has it at once, and no other process learns of it. The number of
-hand-overs in a row is limited, because other processes wait for the same thing.
+It is a queue as in ``fair_mutex.py``. But a thread that leaves can hand over a lock that it has taken from outside, such as one
+in a store, to the next thread of the queue. The next thread has it at once, and no other process notices. The number of
+hand-overs in a row is limited, because other processes wait for the same lock.
 
 Source: D. Dice, V. J. Marathe, N. Shavit, "Lock Cohorting" (PPoPP 2012, TOPC 2015): the local lock of a cohort, which knows
 whether a thread waits, and passes the global lock on.
@@ -14,27 +14,28 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.lock import NotAcquired
 
 
+@dataclass(eq=False)
 class Turn:
     """The place of one thread in the queue of a key; its turn has come when it is the head."""
 
-    def __init__(self, mutex: CohortMutex, key: str) -> None:
-        self.mutex = mutex
-        self.key = key
-        self.has_come = threading.Event()
-        # the lock that the thread has taken from outside, or was handed over; None: none
-        self.held: Any = None
-        # how often it was handed over since it was taken from outside
-        self.handed_over = 0
-        # whether a thread of this process had its turn just before
-        self.waited = False
+    mutex: CohortMutex
+    key: str
+    has_come: threading.Event = field(default_factory=threading.Event)
+    # the lock that the thread has taken from outside, or that was handed over to it; None without one
+    held: Any = None
+    # how often this lock was handed over since it was taken from outside
+    handed_over: int = 0
+    # whether a thread of this process had its turn just before
+    waited: bool = False
 
     def hand_over(self) -> bool:
-        """End this turn, and hand over what it holds to the next thread. Return False if that cannot be, and nothing was done."""
+        """End this turn, and hand the lock over to the next thread. Return False, and do nothing, if no thread may get it."""
         return self.mutex.hand_over(self)
 
 
@@ -42,7 +43,7 @@ class CohortMutex:
     """For each key a queue of waiting threads; the head of the queue has its turn."""
 
     def __init__(self, most: int) -> None:
-        """Take how often at most something is handed over in a row."""
+        """most: the largest number of hand-overs in a row."""
         self.most = most
         self._queues: dict[str, deque[Turn]] = {}
         self._mutex = threading.Lock()
@@ -53,14 +54,14 @@ class CohortMutex:
         mine = self._join(key)
         try:
             mine.has_come.wait(wait_ms / 1000)
-            if not self._is_head(mine):  # asked once more: it may have been handed something just now
+            if not self._is_head(mine):  # checked once more: the lock may have been handed over just now
                 raise NotAcquired(key, int(wait_ms))
             yield mine
         finally:
             self._leave(mine)
 
     def held(self, key: str) -> Any:
-        """Return what the head of a queue holds. Only the head itself can rely on it."""
+        """Return the lock that the head of a queue holds. Only the head itself can rely on it."""
         with self._mutex:
             return self._queues[key][0].held
 

@@ -1,6 +1,6 @@
-"""A mutex by key for the threads of one process, granted in the order in which the threads came.
+"""Grant a mutex for each key to the threads of one process, in the order in which they came.
 
-``threading.Lock`` would keep the others out as well, but it promises no order.
+``threading.Lock`` would exclude the other threads as well, but it promises no order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The heartbeat of a replica: a thread that wakes again and again, and journals that it could not.
+"""Journal the stalls of a replica: a thread wakes every 50 ms, and journals each time that it could not.
 
-A process that was stopped from outside knows nothing of it: its stamps just lie further apart. The heartbeat sees the gap when
-the process runs again. The journal then has the length of the gap, and what the kernel knows of it. A process that a signal had
-stopped gets SIGCONT, and one that had only kept its interpreter busy gets none.
+A process that was stopped from outside does not notice it: its stamps only lie further apart. The heartbeat sees the gap when
+the process runs again. It journals the length of the gap, and the kernel's figures of it. A process that a signal had
+stopped gets SIGCONT; a process that had only kept its interpreter busy gets none.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Continued:
     """When this process continued after a signal had stopped it."""
 
     last_ns = 0
-    # whether the signal is taken: only the main thread can ask for it
+    # whether the process takes the signal: only the main thread can arrange it
     is_known = False
 
     def listen(self) -> None:
@@ -50,7 +50,7 @@ continued = Continued()
 
 
 class Heartbeat:
-    """Journals each stall, and each shorter gap in which no processor was free. One thread makes it, and beats."""
+    """Journal each stall, and each shorter gap in which no processor was free. One thread makes it, and calls ``beat``."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -60,7 +60,7 @@ class Heartbeat:
         self._beat_ns, self._ran_ns, self._queued_ns = monotonic_ns(), process_time_ns(), self._queued()
 
     def beat(self) -> None:
-        """Compare the time with that of the beat before."""
+        """Compare the time with the time of the beat before, and journal a gap."""
         now_ns, ran_ns, queued_ns = monotonic_ns(), process_time_ns(), self._queued()
         queued = None if queued_ns is None or self._queued_ns is None else queued_ns - self._queued_ns
         is_stall = now_ns - self._beat_ns > STALL_NS

@@ -1,7 +1,7 @@
-"""The work that every lock protects: read the number, think, write it back plus one.
+"""Do the work that every lock protects: read the number, think, write the number plus one.
 
 With a stock, the number counts sold items: the work writes only if an item is left.
-Reading and writing are two commands on purpose: the lab is about what happens between them. The write is one command that
+Reading and writing are two commands on purpose: the lab shows the events between them. The write is one command that
 also returns the value it overwrote. So each write knows how many increments it destroyed.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic_ns
 
 from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN
@@ -21,7 +21,7 @@ from app.resource import Resource, Write
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one request did, with the names of the HTTP answer."""
+    """The result of one request, with the names of the HTTP answer."""
 
     # the number that the request read
     read: int
@@ -35,44 +35,39 @@ class Answer:
     sold_out: bool = False
 
 
+NOTHING_WRITTEN = Write(value=0, overwrote=0)
+
+
+@dataclass
 class Increment:
     """One request: acquires the lock, does the work under it, and journals each step when it happens."""
 
-    def __init__(
-        self,
-        request: str,
-        resource: Resource,
-        journal: Journal,
-        work_ms: int,
-        receipts: Resource | None = None,
-        stock: int | None = None,
-    ) -> None:
-        """Take the parts of one request. ``receipts`` is where the work writes a second time; None for work of one write.
+    request: str
+    resource: Resource
+    journal: Journal
+    work_ms: int  # how long the work takes
+    receipts: Resource | None = None  # the resource of the second write; None for work of one write
+    stock: int | None = None  # how many items there are, if the number counts sold items; None for a number that only grows
 
-        stock: how many items there are, where the number counts sold items; None for a number that only grows.
-        """
-        self.request = request
-        self.resource = resource
-        self.receipts = receipts
-        self.stock = stock
-        self.journal = journal
-        self.work_s = work_ms / 1000
-        self.read: int | None = None  # the number that was read; None if reading and writing are one command
-        self.written = Write(value=0, overwrote=0)  # what the last write did
-        self.receipt = Write(value=0, overwrote=0)  # what the second write did, if the work has two
-        self.turn = 0  # how often the work was started: a stage may do it more than once
-        self.ended = "ok"  # how the last turn of the work ended
-        self.broke: BaseException | None = None  # the error with which the work ended last
-        self.asked_ns = self.got_ns = self.writing_ns = self.releasing_ns = 0
-        self.failed_in = ""  # the phase in which the request failed
-        self.work_failed_in = ""  # the phase in which its work did
-        self.is_over = False  # whether it has its answer: work may continue after that, in another thread
-        self.context = RequestContext()  # of this request: the thread may work for another one
+    read: int | None = None  # the number that was read; None if reading and writing are one command
+    written: Write = NOTHING_WRITTEN  # the result of the last write
+    receipt: Write = NOTHING_WRITTEN  # the result of the second write, if the work has two
+    turn: int = 0  # how often the work was started: a stage may do it more than once
+    ended: str = "ok"  # how the last turn of the work ended
+    broke: BaseException | None = None  # the error with which the work ended last
+    asked_ns: int = 0
+    got_ns: int = 0
+    writing_ns: int = 0
+    releasing_ns: int = 0
+    failed_in: str = ""  # the phase in which the request failed
+    work_failed_in: str = ""  # the phase in which its work failed
+    is_over: bool = False  # whether it has its answer: work may continue after that, in another thread
+    context: RequestContext = field(default_factory=RequestContext)  # of this request: the thread may work for another one
 
     def run(self, make: Callable[[], Lock]) -> Answer:
-        """Serve the request under a lock that is made for it. Raises what the lock, the resource or their clients raise.
+        """Serve the request under a new lock from ``make``. Raises the errors of the lock, the resource and their clients.
 
-        NotOwner after the work only goes into the journal.
+        If NotOwner comes after the work, it only goes into the journal, and the request succeeds.
         """
         self.asked_ns = monotonic_ns()
         self.context = begin(self.request)
@@ -84,7 +79,7 @@ class Increment:
                 self.wrote_again(self.receipt)
             self.released("ok")
         except NotOwner as error:
-            if not self.turn:  # it found no lock before it had done anything
+            if not self.turn:  # the lock was lost before the work began
                 self.failed(error)
                 raise
             self.released("not_owner")
@@ -92,7 +87,7 @@ class Increment:
         except Exception as error:
             self.failed(error)
             raise
-        except (SystemExit, KeyboardInterrupt) as error:  # of the stage: no signal reaches the thread of a request
+        except (SystemExit, KeyboardInterrupt) as error:  # the stage raised it: no signal reaches the thread of a request
             self.failed(error)
             raise RuntimeError(f"the stage raised {type(error).__name__}") from error
         finally:
@@ -107,7 +102,7 @@ class Increment:
         )
 
     def run_lock(self, make: Callable[[], Lock]) -> Write:
-        """Do the work under the lock. A release that fails after the work did does not hide the error of the work."""
+        """Do the work under the lock. If the work fails and then the release fails too, raise the error of the work."""
         try:
             return make().run(self.work)
         except Exception as error:
@@ -119,13 +114,13 @@ class Increment:
             raise first from error
 
     def work(self, grant: Grant) -> Write:
-        """Run the critical section once. All of it is between the stamps got and releasing."""
+        """Run the critical section once, completely between the stamps ``got_ns`` and ``releasing_ns``."""
         _check(grant)
         context, sent = self.context, self.context.sent
         context.granted(grant.key)
         if self.turn:
             self.released(self.ended)
-            context.outer_releasing_ns = 0  # of the turn before
+            context.outer_releasing_ns = 0  # it belongs to the turn before
         self.turn += 1
         self.got_ns = monotonic_ns()
         self.releasing_ns = 0
@@ -160,7 +155,7 @@ class Increment:
     def critical_section(self, grant: Grant) -> Write:
         """Read, think, check the lock, and write; journal each step. Raises Abandoned and Refused.
 
-        With a stock: read, decide whether an item is left, and write only then.
+        With a stock: read, and write only if an item is left.
         """
         self.context.enter(READ)
         reading_ns = monotonic_ns()
@@ -170,8 +165,8 @@ class Increment:
             self.sold_out(reading_ns)
             return Write(value=self.read, overwrote=self.read, sold_out=True)
         self.context.enter(THINK)
-        if self.work_s:
-            time.sleep(self.work_s)
+        if self.work_ms:
+            time.sleep(self.work_ms / 1000)
         if not grant.still_mine():
             raise Abandoned(grant.key)
         value = None if self.read is None else self.read + 1
@@ -195,7 +190,7 @@ class Increment:
         return write
 
     def sold_out(self, reading_ns: int) -> None:
-        """Journal that nothing is left to sell. It is an answer, and no error: the lock is released as ever."""
+        """Journal that nothing is left to sell. This is an answer, and no error: the lock is released as usual."""
         self.record(SoldOut, reading_ns=reading_ns, sold_out_ns=monotonic_ns(), read=self.read)
 
     def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
@@ -209,16 +204,16 @@ class Increment:
             raise
 
     def wrote(self, write: Write) -> None:
-        """Journal a write that the resource has confirmed, and that nothing can undo any more."""
+        """Journal a write that the resource has confirmed, once no rollback can undo it."""
         values = {"value": write.value, "overwrote": write.overwrote, "part": write.part}
         self.record(WroteLate if self.is_over else Wrote, writing_ns=self.writing_ns, wrote_ns=monotonic_ns(), **values)
 
     def wrote_again(self, write: Write) -> None:
-        """Journal the second write, when nothing can undo it any more."""
+        """Journal the second write, once no rollback can undo it."""
         self.record(WroteAgain, wrote_ns=monotonic_ns(), value=write.value, overwrote=write.overwrote)
 
     def released(self, result: str) -> None:
-        """Journal the end of the grant: the release, or the attempt of one."""
+        """Journal the end of the grant: the release, or the attempt to release."""
         sent = self.context.sent
         command, answer = sent.of_key or sent.last
         self.record(
@@ -233,7 +228,7 @@ class Increment:
         )
 
     def failed(self, error: BaseException) -> None:
-        """Journal an error: before the work there was no grant; in the work or after it the grant ends."""
+        """Journal an error. In the acquire, the request gave up; in the work or after it, the grant ends."""
         why = str(error) if isinstance(error, NotAcquired) else f"{type(error).__name__}: {error}"
         self.failed_in = self.work_failed_in or self.context.phase
         if self.failed_in is ACQUIRE:
@@ -247,16 +242,16 @@ class Increment:
             self.released(f"error: {why}")
 
     def record(self, event: type[AnyEvent], **fields: object) -> None:
-        """Journal one event of this request. Without a journal the event is not even made.
+        """Journal one event of this request. Without a journal, do nothing.
 
-        Once the request has its answer, only a write is journaled: its grant has ended.
+        Once the request has its answer, only a late write is journaled: its grant has ended.
         """
         if self.journal.on and (not self.is_over or event is WroteLate):
             self.journal.record(event(request=self.request, turn=self.turn, **fields))  # type: ignore[arg-type] # checked when it is read back
 
 
 def _check(grant: Grant) -> None:
-    """Raise TypeError for a grant with a field of another type, or too large: the journal could not be read again."""
+    """Raise TypeError if a field of a grant has a wrong type or is too large: the journal could not be read again."""
     are_texts = isinstance(grant.key, str) and isinstance(grant.owner, str)
     if not (are_texts and type(grant.fence) is int and 0 <= grant.fence < FENCES):
         raise TypeError(f"key and owner must be texts, and fence a whole number from 0 to 63 bits, in {grant!r}")

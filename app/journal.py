@@ -1,4 +1,4 @@
-"""The journal of a replica: its events, one line of JSON each, written when the event happened.
+"""Write the journal of a replica: one line of JSON for each event, at the moment of the event.
 
 Times are CLOCK_MONOTONIC in nanoseconds. All processes and containers of one machine share this clock. Stamps of two machines
 must not be compared.
@@ -25,7 +25,7 @@ Fence = Annotated[int, msgspec.Meta(ge=0, le=FENCES - 1)]
 
 
 class JournalEvent(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, gc=False):
-    """What all events have."""
+    """The fields that all events have."""
 
     # empty for an event outside a request
     request: str
@@ -44,7 +44,7 @@ class JournalEvent(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults
 class Got(JournalEvent, tag="got"):
     """The lock was granted."""
 
-    # what was locked
+    # the key that was locked
     key: str
     asked_ns: Number
     got_ns: Number
@@ -52,21 +52,21 @@ class Got(JournalEvent, tag="got"):
     commands: Number
     # the number of the grant; 0 if the stage has none
     fence: Fence = 0
-    # the store refused (nothing set, no row changed, a transaction that did not succeed), and nothing that it answered can have
-    # been a yes. What a script answers is never a refusal: only the stage knows what it means.
+    # whether the store refused (nothing set, no row changed, a transaction that did not succeed), and no answer can have been a
+    # yes. The answer of a script is never a refusal: only the stage knows its meaning.
     told_no: bool = False
     # when the last command of the acquire was sent; 0 without any
     sent_ns: Number = 0
-    # when the command was sent from which the lease of the key counts, if a later one followed: of several servers, the first
-    # command of the last try; 0 if none followed, or it is not known
+    # when the lease of the key began to count: when the command that set it was sent, if a later command followed; with several
+    # servers, the first command of the last try. 0 if no command followed, or if it is not known
     leased_ns: Number = 0
-    # the same of several servers, in journals that have both
+    # the same, with several servers, in older journals that have both
     first_vote_ns: Number = 0
-    # whether the store had answered nothing but refusals, and the last command not at all
+    # whether all answers of the store were refusals, and the last command got no answer
     unheard: bool = False
-    # the session or the lease on which hangs what the acquire has created; empty if on none, None of a store without such
+    # the session or the lease to which the created key or node belongs; empty if to none, None if the store has neither
     session: str | None = None
-    # of nested locks, what the outer lock locked; empty if there is none
+    # of nested locks, the key of the outer lock; empty if there is none
     outer_key: str = ""
     # when the outer lock was granted; 0 if there is none
     outer_got_ns: Number = 0
@@ -74,7 +74,7 @@ class Got(JournalEvent, tag="got"):
 
 
 class Writing(JournalEvent, tag="writing"):
-    """The value was read, and is about to be written. So after a kill it is known that the write may have happened."""
+    """The value was read, and is about to be written. So, after a kill, the judge knows that the write may have happened."""
 
     reading_ns: Number
     read_ns: Number
@@ -104,7 +104,7 @@ class WroteLate(JournalEvent, tag="wrote_late"):
     """The resource confirmed a write when its request had its answer already: the work continued without it."""
 
     wrote_ns: Number
-    # as of ``Wrote``
+    # as in ``Wrote``
     value: Number
     overwrote: Number
     part: str = ""
@@ -116,9 +116,9 @@ class SoldOut(JournalEvent, tag="sold_out"):
     """Nothing was left to sell: the request wrote nothing, but has its answer."""
 
     reading_ns: Number
-    # when that was known
+    # when the request knew it
     sold_out_ns: Number
-    # how many items had been sold by what was read; None if the resource reads and writes in one command
+    # how many items had been sold, as the request read it; None if the resource reads and writes in one command
     read: Number | None
     moment = "sold_out_ns"
 
@@ -184,7 +184,7 @@ CONNECT = "connect"  # the command by which a session begins, or continues over 
 class Renewed(JournalEvent, tag="renewed"):
     """A command that was sent outside any request: a renewal."""
 
-    # what it is about: a key; or ``session`` and the name of a session or a lease, for all locks that hang on it
+    # the key that it renews; or ``session`` and the name of a session or a lease, for all locks that belong to it
     key: str
     renewed_ns: Number
     # the store's answer
@@ -193,17 +193,17 @@ class Renewed(JournalEvent, tag="renewed"):
     sent_ns: Number = 0
     # the name of the command
     command: str = ""
-    # whether it can have prolonged a lease: the store agreed, and the command does more than look or delete
+    # whether it can have prolonged a lease: the store agreed, and the command does more than read or delete
     prolonged: bool = False
     # the request that began the thread that sent it, if one did
     begun_by: str = ""
-    # the port of the one server that answered; 0 if all servers did, at once
+    # the port of the server that answered; 0 if the command went to all servers at once
     server: Number = 0
     moment = "renewed_ns"
 
 
 class Sent(JournalEvent, tag="sent"):
-    """How often a process had sent each command. Older journals have it; nothing needs it."""
+    """An event of older journals: how often a process had sent each command. Nothing needs it."""
 
     sent_ns: Number
     moment = "sent_ns"
@@ -226,10 +226,9 @@ class Stalled(JournalEvent, tag="stalled"):
     # the last beat before the gap, and the first after it
     since_ns: Number
     until_ns: Number
-    # processor time that the process used in between: much of it, and the process was busy
+    # processor time that the process used in between; if it is long, the process was busy
     ran_ns: Number = 0
-    # how long the heartbeat was ready and no processor was free: much of it, and the machine was busy; None if
-    # unknown
+    # how long the heartbeat was ready and no processor was free; if it is long, the machine was busy. None if unknown
     queued_ns: Number | None = None
     # whether it was stopped by a signal: a process that continues after SIGSTOP gets SIGCONT. None if unknown
     stopped: bool | None = None
@@ -242,7 +241,7 @@ AnyEvent = (
 
 
 class LineFile:
-    """A file to which lines are appended, each by one ``write``. After a line that could not be written it takes no more."""
+    """A file to which lines are appended, each by one ``write``. After the first failure, each later append fails as well."""
 
     def __init__(self, path: Path) -> None:
         self.failure: OSError | None = None  # why a line could not be written
@@ -270,9 +269,9 @@ class LineFile:
 
 
 class Journal:
-    """The file that a replica writes its events to. Without a path it writes nothing, at no cost worth measuring.
+    """The file to which a replica writes its events. Without a path it writes nothing, at no cost worth measuring.
 
-    A request whose event cannot be written fails, and so do all later ones: no increment is acknowledged that is not on record.
+    If an event cannot be written, its request fails, and all later ones too: every acknowledged increment is on record.
     """
 
     def __init__(self, path: Path | None) -> None:

@@ -1,6 +1,6 @@
-"""What a lock is: its promises, a grant, one method, and the record that puts a stage on the ladder.
+"""Define a lock: its promises, its grant, its one method, and the record that puts a stage on the ladder.
 
-Only the standard library is used, so that all stages can be listed on a machine where nothing is installed.
+Only the standard library is used, so that all stages can be listed on a machine on which nothing is installed.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a holder gets from the lock, and hands to the resource with each read and write."""
+    """The grant of a lock: its holder gets it from the lock, and hands it to the resource with each read and write."""
 
-    # what was locked; empty if nothing was
+    # the key that was locked; empty if nothing was locked
     key: str
     # a number that only grows from grant to grant; 0 if the stage has none
     fence: int = 0
@@ -162,31 +162,31 @@ class Lock(Protocol):
     """The class of a stage; one object a request. All stages have the same constructor, so that a flag can choose one."""
 
     def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
-        """Take what the lock needs, and send nothing yet.
+        """Take the arguments, and send nothing yet.
 
-        ``store`` is the client of the stage's store: ``app/stores`` has the calls of each. ``key`` is what to lock,
+        ``store`` is the client of the stage's store: ``app/stores`` has the calls of each. ``key`` is the key to lock,
         ``ttl_ms`` its time to live, ``wait_ms`` how long to wait for it, ``retry_ms`` how long to sleep between two tries.
         """
 
     def run(self, work: Work[Result]) -> Result:
-        """Acquire the lock, do the work, release the lock, and return what the work returned.
+        """Acquire the lock, do the work, release the lock, and return the result of the work.
 
         Raises NotAcquired if the lock was not granted in time (the work was not done), NotOwner if the release found that the
         lock was lost (the work was done).
         """
 
 
-class NotInstalled(ImportError):  # noqa: N818 - names what the packages are
+class NotInstalled(ImportError):  # noqa: N818 - a state of the packages
     """The packages of a stage's library are not here. The message says how to install them."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One way to lock: the record that puts a file on the ladder.
+    """One way to lock. This record puts a file on the ladder.
 
-    A stage states its promises in one of two ways. With ``claims`` it lists them all, and that is what a lock of your own does.
-    With ``gains`` and ``loses`` it names what it changes against the stage that it ``follows``, and ``claims`` is filled in.
-    ``dataclasses.replace`` keeps the claims, until it is given others or new ``gains``.
+    A stage states its promises in one of two ways. With ``claims`` it lists all of them, as a lock of your own does. With
+    ``gains`` and ``loses`` it lists the differences from the stage that it ``follows``, and ``claims`` is filled in.
+    ``dataclasses.replace`` keeps the claims unless it is given other claims or new ``gains``.
     """
 
     # the class in the file, which is called Lock in every stage; None if a worker holds the locks
@@ -197,7 +197,7 @@ class Stage:
     store: str | None = None
     # the promises that the stage makes
     claims: frozenset[Claim] = frozenset()
-    # the names of the promises that the stage it follows does not make, and of those that only that one makes; "" for none
+    # the names of the promises that this stage makes and the stage before does not; and the reverse; "" for none
     gains: InitVar[str | None] = None
     loses: InitVar[str | None] = None
     # how the work reaches the counter, a file in app/resources
@@ -208,21 +208,21 @@ class Stage:
     ttl_step_ms: int = 1
     # whether the lock has ttl_ms in all runs, because the TTL is in its code
     has_fixed_ttl: bool = False
-    # whether scenarios with an explicit lease are for this stage: its constructor takes ``lease_ms``, and then nothing is renewed
+    # whether the constructor takes ``lease_ms``, an explicit lease that is never renewed: such scenarios are for this stage
     lease: bool = False
-    # whether a waiter can miss its wake-up, and sleep on: then most scenarios show results of chance
+    # whether a waiter can miss its wake-up, and sleep on: then the results of most scenarios depend on chance
     waiters_may_sleep_on: bool = False
     # in place of ``lock``: the command of a worker, a program in any language that holds the locks (docs/worker.md)
     worker: tuple[str, ...] = ()
     # how many lanes one worker serves, 1 if its language does one thing at a time; 0 for all
     worker_lanes: int = 0
-    # whether each request gets the store at ports of its own: a client that is none of redis-py's is seen only there
+    # whether each request gets the store at ports of its own: only there the lab sees a client that is not redis-py's
     by_lane: bool = False
-    # the key that the worker's library really uses: ``{key}`` stands for the one that it is given
+    # the key that the worker's library uses at the store: ``{key}`` stands for the key that it is given
     key: str = "{key}"
     # the library of the lock, and its version, for the record of a run; empty if the lock is written in the file
     library: str = ""
-    # what has the packages of the library: an environment of ``app/foreign/library.py``; empty if they are the lab's own
+    # the environment with the library's packages (``app/foreign/library.py``); empty if it is the lab's own
     environment: str = ""
     # the file's name without ``.py``; filled in when the file is read
     name: str = ""
@@ -234,7 +234,7 @@ class Stage:
     story: StageStory = field(default_factory=lambda: StageStory("", "", "", "", (), ()))
 
     def __post_init__(self, gains: str | None, loses: str | None) -> None:
-        """Work out the claims, if the stage names what changes. Raises ValueError; KeyError for an unknown claim."""
+        """Compute the claims from ``gains`` and ``loses``, if given. Raises ValueError; KeyError for an unknown claim."""
         if isinstance(listed := cast(object, self.worker), list):
             object.__setattr__(self, "worker", tuple(listed))
         if gains is not None or loses is not None:
@@ -242,11 +242,11 @@ class Stage:
 
 
 def _changed(follows: str | None, listed: frozenset[Claim], gained: frozenset[Claim], lost: frozenset[Claim]) -> frozenset[Claim]:
-    """Return the claims of a stage that gains and loses some of those of the stage that it follows. Raises ValueError."""
+    """Return the claims of the stage that is followed, without the lost ones and with the gained ones. Raises ValueError."""
     if follows not in plugins.names(LOCKS):  # app/shelf/stage_check.py refuses the name
         return gained
     before: frozenset[Claim] = plugins.file(LOCKS, follows).STAGE.claims
-    if listed not in (frozenset(), before):  # those of the stage before are there after dataclasses.replace
+    if listed not in (frozenset(), before):  # after dataclasses.replace, ``claims`` has the claims of the stage before
         raise ValueError("give either all claims in claims, or what changes in gains and loses")
     return before - lost | gained
 
@@ -255,9 +255,9 @@ def _changed(follows: str | None, listed: frozenset[Claim], gained: frozenset[Cl
 class StageStory:
     """The parts of a stage's docstring, as text."""
 
-    # the first line: what the stage is
+    # the first line: the stage in one sentence
     title: str
-    # the problem that the stage solves: one line of what its predecessor leaves unsolved, word for word
+    # the problem that the stage solves: one item of the predecessor's ``Still``, word for word
     problem: str
     # how the stage solves it
     idea: str
@@ -269,7 +269,7 @@ class StageStory:
     see_it: tuple[str, ...]
 
     @staticmethod
-    @cache  # every look at the stages reads all of their docstrings
+    @cache  # every list of the stages reads all of their docstrings
     def parse(docstring: str) -> StageStory:
         """Read the parts; each starts a line with its name in bold. A missing part is empty."""
         parts = dict(PART.findall(docstring))

@@ -1,29 +1,26 @@
-"""A lock made of two others: the same lock twice, or two locks that other requests take in the opposite order."""
+"""Make one lock of two: the same lock twice, or two locks that other requests take in the opposite order."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from app.lock import Grant, Lock, NotAcquired, Result, Work
 from app.request.context import here
 
-OUTER_PAUSE_MS = 100  # at least, between the two releases, unless requests cross: three tries of a waiter that polls
+OUTER_PAUSE_MS = 100  # the shortest pause between the two releases, for nested "same": a polling waiter tries three times in it
 
 
+@dataclass(frozen=True)
 class NestedLock:
     """Acquires ``outer``, then ``inner``; releases ``inner``, then ``outer``."""
 
-    def __init__(self, outer: Lock, inner: Lock, pause_s: float = 0, outer_pause_s: float = 0) -> None:
-        """Take the two locks.
-
-        ``pause_s`` is between the two acquires: two requests of opposite order then deadlock. ``outer_pause_s`` is between the
-        two releases: an inner release that frees the outer lock as well lets another request in.
-        """
-        self.outer = outer
-        self.inner = inner
-        self.pause_s = pause_s
-        self.outer_pause_s = outer_pause_s
+    outer: Lock
+    inner: Lock
+    # the pause between the two acquires: two requests of opposite order then deadlock
+    pause_s: float = 0
+    # the pause between the two releases: an inner release that frees the outer lock as well lets another request in
+    outer_pause_s: float = 0
 
     def run(self, work: Work[Result]) -> Result:
         """Acquire the outer lock, then the inner lock; do the work; release both."""
@@ -45,5 +42,5 @@ class NestedLock:
 
 
 def _valid_while_both_are(outer: Grant, inner: Grant) -> Grant:
-    """Return the inner grant, but valid only as long as both are: work under two locks needs both."""
+    """Return the inner grant, which is valid only as long as both grants are: work under two locks needs both."""
     return replace(inner, still_mine=lambda: outer.still_mine() and inner.still_mine())

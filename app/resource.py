@@ -10,7 +10,7 @@ from app.lock import Grant
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What a confirmed write did."""
+    """The result of a confirmed write."""
 
     # the number that the resource holds now
     value: int

@@ -1,4 +1,4 @@
-"""The settings of a replica, from flags and the environment. No other module reads the environment.
+"""Read the settings of a replica from flags and the environment. No other module reads the environment.
 
 The address of a store is one text: ``[scheme://][user[:password]@]host:port[,host:port…][/database]``. As in any URL, ``%40`` in
 a password is an ``@``, and an IPv6 address is in brackets.
@@ -49,7 +49,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One server or several, with user and password. No text that is made of an endpoint contains the password."""
+    """One server or several, with user and password. The password is in no text that is made of an endpoint."""
 
     addresses: tuple[Address, ...]
     scheme: str = ""
@@ -61,8 +61,8 @@ class Endpoint:
     def parse(text: str) -> Endpoint:
         """Read the text. Raises ValueError; its message quotes nothing that may be a password."""
         scheme, _, place = text.rpartition("://")
-        account, _, where = place.rpartition("@")
-        hosts, _, database = where.partition("/")
+        account, _, servers = place.rpartition("@")
+        hosts, _, database = servers.partition("/")
         user, _, password = account.partition(":")
         addresses = tuple(Address.parse(part) for part in hosts.split(","))
         return Endpoint(addresses, scheme, unquote(user), unquote(password), database)
@@ -82,7 +82,7 @@ LOCAL_POSTGRESQL = Endpoint.parse("lab@127.0.0.1:5432/postgres")
 
 
 class SettingsError(ValueError):
-    """An invalid setting; the message names the setting, its value and what would be valid."""
+    """An invalid setting; the message has the setting, its value and the valid values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Settings:
     stock: Annotated[int, msgspec.Meta(ge=1)] | None = None
     # the Redis that holds the counter
     counter_url: Endpoint = LOCAL_REDIS
-    # for each store, where it is; ``Endpoint`` has the form
+    # the address of each store, in the form of ``Endpoint``
     redis_url: Endpoint = LOCAL_REDIS
     redis_nodes_url: Endpoint = LOCAL_REDIS_NODES
     zookeeper_url: Endpoint = LOCAL_ZOOKEEPER
@@ -120,24 +120,24 @@ class Settings:
     nested: Nesting = ""
     # whether the work writes twice: the counter, and a receipt of it
     receipts: bool = False
-    # the names under which requests may reach the replica, with commas, or ``any``: a browser's page of another site is refused
+    # the server's names in accepted requests, with commas, or ``any``: so a page of another site in a browser is refused
     hosts: str = "127.0.0.1,localhost"
     # the file to append events to; None for no journal
     journal: Path | None = None
     # the folder of the faults to inject; None for none
     faults: Path | None = None
-    # the address of the controller for which each command to a store waits; empty for none
+    # the address of the controller for which each command to a store waits; empty without one
     steps: str = ""
 
     @staticmethod
     def read(environ: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
         """Read the settings: flags win over the environment, the environment over the defaults. Raises SettingsError."""
-        given = {name.removeprefix(PREFIX).lower(): text for name, text in environ.items() if name.startswith(PREFIX)} | flags
-        for name in sorted(given.keys() - TYPES):
+        texts = {name.removeprefix(PREFIX).lower(): text for name, text in environ.items() if name.startswith(PREFIX)} | flags
+        for name in sorted(texts.keys() - TYPES):
             near = nearest(name, TYPES)
             hint = f"Did you mean {PREFIX}{near.upper()}?" if near else f"The settings: {', '.join(sorted(TYPES))}"
             raise SettingsError(f"there is no setting {name} ({PREFIX}{name.upper()}). {hint}")
-        return Settings(**{name: _value(name, text) for name, text in given.items()})
+        return Settings(**{name: _value(name, text) for name, text in texts.items()})
 
 
 TYPES = get_type_hints(Settings, include_extras=True)

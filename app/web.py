@@ -80,27 +80,27 @@ class StageEndpoint:
     def increment(self, request_id: str) -> tuple[dict[str, Any], int]:
         """Return the answer and its status: failed (503, 409) if nothing was written, unknown (500) if the write is uncertain."""
         settings = self.settings
-        about = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
+        answer = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
         increment = Increment(request_id, self.resource, self.journal, settings.work_ms, self.receipts, self.stock)
         try:
             did = increment.run(partial(self.lock, request_id))
         except NotAcquired as error:
-            return about | {"error": "not acquired", "reason": str(error)}, 503
+            return answer | {"error": "not acquired", "reason": str(error)}, 503
         except Abandoned as error:
-            return about | {"error": "abandoned", "reason": str(error)}, 409
+            return answer | {"error": "abandoned", "reason": str(error)}, 409
         except Refused as error:
             half = increment.failed_in is WRITE_AGAIN
             reason = f"half done: the second write was refused: {error}" if half else str(error)
-            return about | {"error": "refused", "reason": reason}, 500 if half else 409
+            return answer | {"error": "refused", "reason": reason}, 500 if half else 409
         except InjectedError as error:
-            return about | {"error": "injected error", "reason": str(error)}, 500
+            return answer | {"error": "injected error", "reason": str(error)}, 500
         except self.errors as error:
             nothing_written = increment.failed_in in (ACQUIRE, READ, THINK) and increment.turn <= 1
             reason = f"in phase {increment.failed_in}: {type(error).__name__}: {error}"
-            return about | {"error": "store failed", "reason": reason}, 503 if nothing_written else 500
+            return answer | {"error": "store failed", "reason": reason}, 503 if nothing_written else 500
         waited = {"waited_ms": round(did.waited_ms, 3), "held_ms": round(did.held_ms, 3)}
         done = {"sold_out": True} if did.sold_out else {"value": did.wrote, "wrote": did.wrote}
-        return about | done | {"read": did.read} | waited, 200
+        return answer | done | {"read": did.read} | waited, 200
 
 
 def create_app(**flags: Any) -> Flask:
@@ -133,9 +133,9 @@ def create_app(**flags: Any) -> Flask:
 
     @app.get("/health")
     def health() -> dict[str, Any]:
-        about = {"replica": settings.replica, "run": settings.run, "stage": endpoint.stage.name, "pid": os.getpid()}
+        replica = {"replica": settings.replica, "run": settings.run, "stage": endpoint.stage.name, "pid": os.getpid()}
         failure = endpoint.workers.failure if endpoint.workers else ""
-        return about | {"in_flight": len(in_flight), "worker": failure, "unwritten": journal.failure}
+        return replica | {"in_flight": len(in_flight), "worker": failure, "unwritten": journal.failure}
 
     @app.errorhandler(Exception)
     def as_json(error: Exception) -> tuple[dict[str, Any], int] | Response:

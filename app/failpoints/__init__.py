@@ -1,42 +1,42 @@
-"""Failpoints: the moments of a request where a fault can be injected, and the files in which a fault is prepared and noted.
+"""Define the failpoints, the moments of a request at which a fault can be injected, and the files of a fault.
 
 A failpoint is a phase and a moment, for example ``release.before_last``. The phases follow from ``run(work)`` of a stage's
 ``Lock``:
 
 - ``acquire`` is before the work;
-- ``read``, ``think`` and ``write`` are in the work, and ``write_again`` where the work has two writes;
+- ``read``, ``think`` and ``write`` are in the work, and ``write_again`` if the work has two writes;
 - ``release`` is after the work;
-- ``renew`` is everything that a thread sends outside a request.
+- ``renew`` is the phase of every command that a thread sends outside a request.
 
 The moments of a phase are:
 
 - ``before`` its first command, and ``after`` its last: the beginning and the end of the phase. ``renew.before`` is before each
   renewal: the phase has no beginning;
-- ``after_first``: after the first command to which the store said yes (a command to which the store said no does not count).
+- ``after_first``: after the first command to which the store said yes.
   Of a script only the lock knows which answer is a yes, so it is learned from the requests that entered their work before;
-- ``after_second``: after the answer to the second command, whatever the answer is;
+- ``after_second``: after the answer to the second command, yes or no;
 - ``before_last``: before the last command to which the store says yes, as in the latest request that sent a command in this
-  phase; before the last of all where it said yes to none. What a release sends when it has freed the lock is not meant.
+  phase; if it said yes to none, before the last command. Commands that a release sends after it has freed the lock do not count.
 
-Of the commands of ``acquire``, ``release`` and ``renew``, only those count that are about a key of the lock
-(``Failpoints.are_of_the_lock``): a command that counts tries, an EXEC without commands or a message takes no fault away from it.
+In ``acquire``, ``release`` and ``renew``, only commands with a key of the lock count
+(``Failpoints.are_of_the_lock``): no fault is injected at a command that counts tries, an EXEC without commands, or a message.
 
 A fault is prepared as a file, an ``Injection``, which a replica reads when it starts. It is injected at most once in a run: a
-replica that is started again does not inject it a second time. Replicas (``injection.py``) and the lab's injector speak of it
-by files in the run's folder ``faults``, by the fault's name:
+replica that is started again does not inject it a second time. Replicas (``injection.py``) and the lab's injector tell each
+other its state by files in the run's folder ``faults``, with the fault's name and these endings:
 
 - ``.json``: the fault is prepared;
-- ``.spent``: the same file, when a replica has taken the fault;
-- ``.reached``: the replica's note, the first part of the fault record: which request reached the failpoint, and when;
+- ``.spent``: the same file, renamed by the replica that has taken the fault;
+- ``.reached``: the replica's note, the first part of the fault record: the request that reached the failpoint, and the time;
 - ``.injected``: the injector's answer to the note. The lab has done its part of the fault;
-- ``.granted``: another request has begun to read since the fault was taken, or, after a late write's fault was due, has read.
-  Only faults that wait for it have this file.
+- ``.granted``: another request has begun to read since the fault was taken; for a late write: has read since the fault was due.
+  Only faults that wait for such a request have this file.
 - ``.due``: the fault of a late write has lasted long enough. It ends when another request is between its read and its write.
-- ``.passed``: the request whose write comes late has gone on, to its write or its end. The other request goes on as well.
-- ``.left``: that request has written, or ends.
+- ``.passed``: the request with the late write has gone on, to its write or its end. So the request that waited for it goes on.
+- ``.left``: the request with the late write has written, or ends.
 
-On a busy machine the lab can be late. A request that did not wait for the answer would go on, and the lab would take the lock
-away from a later holder.
+A request waits for the answer because the lab can be late on a busy machine. Otherwise the request would go on, and the lab would
+take the lock away from a later holder.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ PREPARED, SPENT, NOTE, ANSWER, GRANTED = ".json", ".spent", ".reached", ".inject
 DUE, PASSED, LEFT = ".due", ".passed", ".left"
 GATE = "late_write.gate"  # the file of ``injection.Gate``
 ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; if the lab is later, the run fails
-GRANTED_WITHIN_S = 2.0  # a request waits no longer for the grant of another: a lock that is renewed is granted to nobody
-PASSED_WITHIN_S = 0.4  # a request waits no longer for the one whose write comes late: its own lease must not end
+GRANTED_WITHIN_S = 2.0  # a request waits no longer for the next grant: a lock that is renewed is granted to nobody
+PASSED_WITHIN_S = 0.4  # a request waits no longer for the request with the late write: its own lease must not end
 WITHIN_S = {ANSWER: ANSWERED_WITHIN_S, GRANTED: GRANTED_WITHIN_S, PASSED: PASSED_WITHIN_S}
 LOOK_EVERY_S = 0.002
 
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What a replica does at a failpoint, to the first request that reaches it once ``skip`` grants have begun to read.
+    """A fault to inject: into the first request that reaches the failpoint after ``skip`` grants have begun to read.
 
     The fields are those of the file.
     """
@@ -78,14 +78,14 @@ class Injection:
     action: str
     # how long the fault lasts
     for_ms: int = 0
-    # how many grants of this replica must have begun to read. At a failpoint after the grant, the present grant counts: at
+    # how many grants of this replica must have begun to read. At a failpoint after the grant, the current grant counts: at
     # ``read.after``, 3 means the third grant, and 0 means the same as 1. At ``acquire.before``, 3 means the fourth.
     skip: int = 0
     # whether the request first waits until the lab has done its part of the fault; ``for_ms`` counts from then on
     lab_first: bool = False
-    # whether the request's write comes late, and so waits until no other request is between its read and its write
+    # whether the fault delays the request's write: the write then waits until no other request is between its read and its write
     writes_late: bool = False
-    # whether the request stays until another request has begun to read, within reason
+    # whether the request waits until another request has begun to read, at most GRANTED_WITHIN_S
     awaits_grant: bool = False
 
 
@@ -97,10 +97,10 @@ def prepared(folder: Path) -> list[Injection]:
 def take(folder: Path, name: str, replica: str, request: str, keys: Sequence[str] = ()) -> bool:
     """Take a prepared fault, and leave the note. Return False if another process has taken it before.
 
-    keys: those of the command to the lock's store at which the fault is injected, if it is at a command.
+    keys: the keys of the command to the lock's store at which the fault is injected, if it is at a command.
     """
-    about = {"name": name, "replica": replica, "pid": os.getpid(), "keys": list(keys)}
-    record = about | {"request": request, "at_ns": monotonic_ns()}
+    fault = {"name": name, "replica": replica, "pid": os.getpid(), "keys": list(keys)}
+    record = fault | {"request": request, "at_ns": monotonic_ns()}
     note = folder / f".{name}.{os.getpid()}"
     note.write_text(json.dumps(record), encoding="utf-8")
     try:
@@ -118,20 +118,20 @@ def answer(folder: Path, name: str) -> None:
 
 
 def is_first_to_come(folder: Path) -> bool:
-    """Return whether faults are prepared, and none of them has begun: no note is answered."""
+    """Return whether faults are prepared and none has begun: no note has an answer."""
     ends = {path.suffix for path in folder.glob("*.*")}
     return bool(ends & {PREPARED, SPENT}) and ANSWER not in ends
 
 
 def meet(folder: Path, name: str) -> None:
-    """Let a fault that is due end while this request is inside: wait until the request that it has stopped has gone on."""
+    """Let a fault that is due end while this request is inside: wait until the stopped request has gone on."""
     if (folder / f"{name}{DUE}").exists() and not (granted := folder / f"{name}{GRANTED}").exists():
         granted.touch()
         wait_for(folder, name, PASSED)
 
 
 def may_end(folder: Path, name: str) -> bool:
-    """Note that a fault has lasted long enough. Return whether the other request that it waits for is there."""
+    """Note that a fault has lasted long enough. Return whether the request for which it waits has come."""
     (folder / f"{name}{DUE}").touch()
     return (folder / f"{name}{GRANTED}").exists()
 

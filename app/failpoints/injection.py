@@ -1,9 +1,9 @@
-"""Inject faults: what a replica does when a request reaches a failpoint (``app/failpoints``).
+"""Inject the faults of a replica when a request reaches a failpoint (``app/failpoints``).
 
 The commands are counted below the client of the store: at its connection, whichever library uses it. So the text of a stage has
 no trace of a failpoint, and one scenario injects its fault at the corresponding moment of every stage. Some clients send several
-commands at once, in a pipeline. Then ``before_last`` is before all of them, if the expected last command is one of them. Where
-no fault is prepared, a failpoint costs one test of a variable.
+commands at once, in a pipeline. Then ``before_last`` is before all of them, if the expected last command is one of them. If no
+fault is prepared, a failpoint costs one test of a variable.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class InjectedError(Exception):
     """The error of a fault whose action is ``raise`` or ``hang``."""
 
 
-class CommandFailed(InjectedError):  # noqa: N818 - names what happened to the command
+class CommandFailed(InjectedError):  # noqa: N818 - an event, at the command
     """A command fails before it is sent. The store's client raises an error of its own library in its place."""
 
 
-class ReplyLost(Exception):  # noqa: N818 - names what happened to the reply
+class ReplyLost(Exception):  # noqa: N818 - an event, at the reply
     """The store carried the command out, and the client must behave as if the reply was lost: it sends the command again."""
 
 
@@ -41,11 +41,12 @@ class ReplyDropped(ReplyLost):
 class Gate:
     """The gate of late writes: while one is written, no other request is between its read and its write.
 
-    A holder that was stopped writes a number that it read long ago. Where another request has just read, and writes after it,
-    most of what the late write destroyed is brought back: which of the two comes first is luck. So the late write waits until
-    nobody else is between a read and a write, and until it is written, nobody reads. Both orders can happen. The gate only
-    decides which. It is a lock on a file, shared by who is inside: it holds for the threads of all replicas, and a process that
-    dies leaves it. In containers, each has such a file, and ``lab/containers`` joins them.
+    A holder that was stopped writes a number that it read long ago. If another request has just read, and writes after it, it
+    restores most of the increments that the late write destroyed: which of the two writes comes first is luck. So the late write
+    waits until no other request is between its read and its write, and until it is written, no request reads. Both orders are
+    possible in a run without the gate; the gate chooses one. It is a lock on a file, which the requests inside share. It works
+    for the threads of all replicas, and the kernel frees it if a process dies. Each container has its own file;
+    ``lab/containers`` joins them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,18 +60,18 @@ class Gate:
         fcntl.flock(self._inside[request], fcntl.LOCK_SH)
 
     def wait_for_others(self, request: str) -> None:
-        """Wait until only this request is inside, and keep all others out until it leaves."""
+        """Wait until only this request is inside, and keep all other requests out until it leaves."""
         if (file := self._inside.get(request)) is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
 
     def leave(self, request: str) -> None:
-        """End what ``enter`` began, if it did."""
+        """Let a request leave the gate, if it is inside."""
         if (file := self._inside.pop(request, None)) is not None:
             os.close(file)
 
 
 class Failpoints:
-    """The faults that one replica is to inject, and the number of commands that each phase is expected to have."""
+    """The faults that one replica has to inject, and the expected number of commands of each phase."""
 
     def __init__(self, folder: Path, replica: str) -> None:
         self.folder = folder
@@ -78,34 +79,34 @@ class Failpoints:
         self.pending = {injection.name: injection for injection in failpoints.prepared(folder)}
         self.stops = [injection.name for injection in self.pending.values() if injection.writes_late]
         self.gate = Gate(folder / GATE) if self.stops else None
-        self.late: dict[str, str] = {}  # by the request whose write comes late: the fault
+        self.late: dict[str, str] = {}  # by the request whose write is delayed: the fault
         self.awaited = [injection.name for injection in self.pending.values() if injection.awaits_grant]
         self.grants = 0
-        self.lock_keys: set[str] = set()  # the keys of grants whose acquires were about them
-        self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
+        self.lock_keys: set[str] = set()  # the keys of grants that were also keys of a command of the acquire
+        self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in this phase
         self.entered_after: dict[str, set[str]] = {}  # script → the kinds of answer after which requests entered their work
         self._mutex = threading.Lock()
 
     def are_of_the_lock(self, keys: Sequence[str]) -> bool:
-        """Return whether a command about these keys is one of the lock; also if nothing is known that contradicts it.
+        """Return whether a command with these keys belongs to the lock; in doubt, it does.
 
-        A lock may send other commands as well: it counts its tries, or notes its progress. If the acquires of grants were about
-        the keys that the grants name, no other key is the lock. If no acquire was, the lock has another name at the store, or
-        several keys: then each command may be one of the lock.
+        A lock may send other commands as well: it counts its tries, or notes its progress. If commands of the acquires had the
+        keys of the grants, no other key belongs to the lock. Otherwise the lock has another name at the store, or several keys:
+        then each command may belong to the lock.
         """
         return keys != NO_KEY and (not keys or not self.lock_keys or not self.lock_keys.isdisjoint(keys))
 
     def learn(self, script: str, answer: object) -> None:
-        """Note that a request entered its work after this answer of this script: it meant yes."""
+        """Note that a request began its work after this answer of this script: so the answer means yes."""
         self.entered_after.setdefault(script, set()).add(kind(answer))
 
     def is_yes(self, script: str, answer: object) -> bool:
-        """Return whether this answer of a script means yes. Until a request has entered after the script: whether it looks so."""
+        """Return whether this answer of a script means yes: as learned from requests, or else whether it is a good answer."""
         kinds = self.entered_after.get(script)
         return is_good(answer) if kinds is None else kind(answer) in kinds
 
     def reach(self, phase: str, moment: str, request: str, keys: Sequence[str] = ()) -> None:
-        """Inject every fault that is still pending at this failpoint. keys: those of the command, if it is at a command."""
+        """Inject every fault that is still pending at this failpoint. keys: the keys of the command, if it is at a command."""
         if phase == READ and moment == BEFORE:
             with self._mutex:
                 self.grants += 1
@@ -125,7 +126,7 @@ class Failpoints:
             self._pass(self.gate, phase, moment, request)
 
     def _pass(self, gate: Gate, phase: str, moment: str, request: str) -> None:
-        """Let a request pass the gate of late writes: it is inside from its read until its release begins."""
+        """Move a request through the gate of late writes: it is inside from its read until its release begins."""
         late = self.late.get(request)
         if phase in (WRITE, RELEASE) and late is not None:
             (self.folder / f"{late}{PASSED}").touch()
@@ -162,23 +163,23 @@ def _raising(error: type[Exception]) -> Callable[[Injection], None]:
 
 
 def _hang(injection: Injection) -> None:
-    """Do nothing for so long that the run is over; then fail, so that the request writes nothing."""
+    """Wait until the run is over; then fail, so that the request writes nothing."""
     time.sleep(injection.for_ms / 1000)
     ACTIONS["raise"](injection)
 
 
-# the processes that hold locks for this one: they stop, continue and die with it
+# the pids of the workers that hold locks for this process: they stop, continue and die with it
 COMPANIONS: set[int] = set()
 
 
-def _signal_companions(what: signal.Signals) -> None:
+def _signal_companions(number: signal.Signals) -> None:
     for pid in list(COMPANIONS):
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, what)
+            os.kill(pid, number)
 
 
 def _stop(_: Injection) -> None:
-    """Stop this process, until somebody lets it continue.
+    """Stop this process until it gets SIGCONT.
 
     The signal goes to this very thread. It stops the whole process all the same. A signal to the process may be delivered
     to any of its threads, and this thread would then run on for long enough to send its next command.

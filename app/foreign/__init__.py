@@ -1,1 +1,1 @@
-"""Locks that somebody else has written: declarations, records of published locks, and workers of other languages."""
+"""Run locks that somebody else has written: declarations, records of published locks, and workers of other languages."""

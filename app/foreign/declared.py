@@ -1,4 +1,4 @@
-"""A lock of any shape as a stage: one function that acquires it, calls ``at.work()`` if it is granted, and releases it.
+"""Make a stage of a lock of any shape, by one function that acquires it, calls ``at.work()`` if it is granted, and releases it.
 
     def use(at):
         lock = MyLock(at.client, at.key, ttl=at.ttl_s)
@@ -29,17 +29,17 @@ from redis.connection import Connection
 
 from app.lock import Grant, NotAcquired, NotOwner, Work
 
-MOST_WORKS = 256  # of one event loop at the same time: a lock that lets all requests in is to be seen
-# where connections of redis-py lead, by the address in the lock's code or of the lab's server: always to the lab's database
+MOST_WORKS = 256  # threads for the works of one event loop: if a lock lets all requests in, all of them work at once
+# by an address in a lock's code, or of the lab's server: the attributes of redis-py's connections that lead to the lab's database
 LED: dict[tuple[str, int], dict[str, Any]] = {}
 PLACE = ("host", "port", "user", "password", "database")
 Named = str | Callable[[str], str]
 
 
 class At:
-    """What one request gives to its lock: the client, the key, the times, and the work.
+    """The argument of a lock's function, for one request: the client, the key, the times, and the work.
 
-    ``host``, ``port``, ``user``, ``password`` and ``database`` are for a lock that makes its client: of the first server.
+    ``host``, ``port``, ``user``, ``password`` and ``database`` of the first server are for a lock that makes its own client.
     """
 
     def __init__(self, lock: DeclaredLock, work: Work[Any], client: Any = None) -> None:
@@ -57,7 +57,7 @@ class At:
 
     @property
     def client(self) -> Any:
-        """A client of the store as its library makes it; in a coroutine of redis.asyncio; of several servers a list."""
+        """A client of the store with its library's defaults; in a coroutine, of redis.asyncio; a list for several servers."""
         store = self.lock.store
         options: dict[str, Any] = (
             {"decode_responses": False} if hasattr(store, "connection_pool") or hasattr(store, "nodes") else {}
@@ -67,17 +67,17 @@ class At:
 
     @property
     def text_client(self) -> Any:
-        """A client of Redis that answers with texts, as ``decode_responses=True`` does."""
+        """A client of Redis that returns texts, as with ``decode_responses=True``."""
         return self.lock.store.plain(decode_responses=True)
 
     @cached_property
     def token(self) -> str:
-        """A name of this holder, another one for each try."""
+        """A unique name of this holder; each try has a new one."""
         return uuid.uuid4().hex
 
     @property
     def wait_ms(self) -> int:
-        """How long the request waits. A lock that is given this waits by itself: it is not asked again after a refusal."""
+        """How long the request waits. A lock that reads this waits by itself: after a refusal it is not called again."""
         self.waits = True
         return self.lock.wait_ms
 
@@ -97,12 +97,12 @@ class At:
         return self.answer
 
     def lost(self) -> NoReturn:
-        """Say that a release found the lock lost. Raises NotOwner."""
+        """Report that a release found the lock lost. Raises NotOwner."""
         raise NotOwner(self.key, "this request")
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Take the errors that are answers: before the work a refusal, after it the answer that the lock was lost."""
+        """Treat the lock's errors as answers: before the work as a refusal, after it as NotOwner."""
         try:
             yield
         except self.lock.errors as error:
@@ -112,7 +112,7 @@ class At:
                 raise NotOwner(self.key, "this request") from error
 
     def is_over(self, until_s: float) -> bool:
-        """Return whether the work is done. Raises its error if the lock has kept that to itself, and NotAcquired."""
+        """Return whether the work is done. Raises the error of the work even if the lock has caught it, and NotAcquired."""
         if self.failure is not None:
             raise self.failure
         if not self.has_worked and (self.waits or time.monotonic() >= until_s):
@@ -121,10 +121,10 @@ class At:
 
 
 class AsyncAt(At):
-    """The same for a coroutine."""
+    """The argument of a lock's coroutine function."""
 
     async def work(self, fence: int = 0) -> Any:
-        """Do the work of the request in a thread, and let the event loop go on meanwhile."""
+        """Do the work of the request in a thread, so that the event loop goes on."""
         return await asyncio.to_thread(super().work, fence)
 
 
@@ -141,11 +141,11 @@ class DeclaredLock:
         self.store, self.key, self.ttl_ms, self.wait_ms, self.retry_ms = store, key, ttl_ms, wait_ms, retry_ms
         if hasattr(store, "get_connection_kwargs"):
             host, _, port = self.leads_from.rpartition(":")
-            here = place(store)
-            LED.update({(host, int(port or 0)): here, (here["host"], here["port"]): here})
+            server = place(store)
+            LED.update({(host, int(port or 0)): server, (server["host"], server["port"]): server})
 
     def run(self, work: Work[Any]) -> Any:
-        """Use the lock until it has done the work. Raises NotAcquired when the time to wait is over, NotOwner if it was lost."""
+        """Call the lock's function until it has done the work. Raises NotAcquired after the wait, NotOwner for a lost lock."""
         until_s = time.monotonic() + self.wait_ms / 1000
         if inspect.iscoroutinefunction(self.use):
             return self.loop.run(self._run_async(work, until_s))
@@ -173,18 +173,18 @@ def declared(
 ) -> type[DeclaredLock]:
     """Return a class as a stage's ``lock``.
 
-    use: acquires the lock, calls ``at.work()`` if it was granted, and releases it; a coroutine function awaits ``at.work()``. One
-    that does not call it was refused. key: what the lock makes of its key. errors: an error of these before the work means that
-    the lock was not granted, and after it that the lock was lost. leads_from: as "localhost:6379", an address in the lock's own
-    code, whose connections then lead to the lab's Redis.
+    use: acquires the lock, calls ``at.work()`` if it was granted, and releases it; a coroutine function awaits ``at.work()``. If
+    it does not call it, the lock was refused. key: the lock's key at the store, made from its key in the lab. errors: such an
+    error before the work means that the lock was not granted, after it that the lock was lost. leads_from: an address in the
+    lock's own code, such as "localhost:6379"; connections to it lead to the lab's Redis.
     """
     form = (lambda name: key.format(key=name)) if isinstance(key, str) else key
-    about = {"use": staticmethod(use), "form": staticmethod(form), "errors": errors, "leads_from": leads_from, "loop": _Loop()}
-    return type("Lock", (DeclaredLock,), about)
+    fields = {"use": staticmethod(use), "form": staticmethod(form), "errors": errors, "leads_from": leads_from, "loop": _Loop()}
+    return type("Lock", (DeclaredLock,), fields)
 
 
 class _Loop:
-    """One event loop for all requests of a process, as a service with asyncio has it. It begins with the first request."""
+    """One event loop for all requests of a process, as in a service with asyncio. It starts with the first request."""
 
     def __init__(self) -> None:
         self._starting = threading.Lock()
@@ -200,7 +200,7 @@ class _Loop:
 
 
 def _led(connect: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return redis-py's way to connect, which leads to another address if that is in ``LED``."""
+    """Wrap redis-py's method that connects: for an address in ``LED``, it connects to the lab's server."""
 
     def connected(connection: Any) -> Any:
         for name, value in LED.get((connection.host, connection.port), {}).items():
@@ -215,16 +215,16 @@ for kind in (Connection, redis.asyncio.Connection):  # redis-py has no hook for 
 
 
 def place(store: redis.Redis) -> dict[str, Any]:
-    """Return where a store of Redis is, as its connections have it."""
-    found = {"db": 0} | store.get_connection_kwargs()
-    return {name: found.get(name) for name in ("host", "port", "db", "username", "password", "credential_provider")}
+    """Return the address, account and database of a Redis store, by the names of redis-py's connections."""
+    options = {"db": 0} | store.get_connection_kwargs()
+    return {name: options.get(name) for name in ("host", "port", "db", "username", "password", "credential_provider")}
 
 
 def _address(store: Any) -> dict[str, Any]:
     if hasattr(store, "endpoint"):
-        here = store.endpoint
-        account = {"user": getattr(store, "user", here.user), "password": here.password, "database": here.database}
-        return {"host": here.first.host, "port": here.first.port} | account
+        endpoint = store.endpoint
+        account = {"user": getattr(store, "user", endpoint.user), "password": endpoint.password, "database": endpoint.database}
+        return {"host": endpoint.first.host, "port": endpoint.first.port} | account
     return place(store.nodes[0] if hasattr(store, "nodes") else store)
 
 

@@ -1,4 +1,4 @@
-"""A lock that somebody else has published: which version, what its documentation promises, word for word; and a known failure.
+"""Record a published lock: its version, the promises of its documentation, word for word, or a known failure.
 
 Its packages are in an environment of their own, in the versions of its lock file. ``make libraries`` makes the environments.
 """
@@ -21,7 +21,7 @@ ALL = ("rush", "holder_crash", "slow_holder", "release_race", "work_outlasts_ttl
 
 
 class Quote(NamedTuple):
-    """What the documentation says, word for word, and where."""
+    """A sentence of the documentation, word for word, with its address."""
 
     words: str
     link: str
@@ -29,13 +29,13 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedLock:
-    """What is known of a lock of a package. What is not in ``promises`` is never called broken."""
+    """A lock of a package. A claim that is not in ``promises`` is never called broken."""
 
-    # as its registry names it, and the exact version
+    # the name in its registry, and the exact version
     package: str
     version: str
     language: str = "Python"
-    # by the name of a claim: the words that make it
+    # by the name of a claim: the sentence that makes it
     promises: Mapping[str, Quote]
 
     @property
@@ -45,11 +45,11 @@ class PublishedLock:
 
     @property
     def claims(self) -> frozenset[Claim]:
-        """Return what is promised. Raises KeyError for a name that is no claim."""
+        """Return the promised claims. Raises KeyError for a name that is no claim."""
         return frozenset(Claim[name] for name in self.promises)
 
     def stage(self, **record: Any) -> Stage:
-        """Return the stage of this lock. The arguments are those of a Stage; its claims are the promises."""
+        """Return the stage of this lock. record: the arguments of Stage; the promises are its claims."""
         return Stage(library=self.name, claims=self.claims, **record)
 
 
@@ -61,9 +61,9 @@ class Library(PublishedLock):
     used: str = ""
     # the class or the function that is tested, as a user of the library names it
     lock: str
-    # what deviates from the library's defaults, and why; empty where nothing does but the times of the scenario
+    # the options that differ from the library's defaults, and why; empty if only the times of the scenario differ
     options: str = ""
-    # further scenarios in which the lock is tested, next to ALL and those that test a promise
+    # more scenarios in which the lock is tested, besides ALL and the scenarios that test a promise
     scenarios: tuple[str, ...] = ()
 
 
@@ -75,7 +75,7 @@ class ReportedFailure(PublishedLock):
     report: str = ""
     # the address of the report; if nobody has reported the failure, the address of the code
     link: str
-    # what goes wrong, as one sentence
+    # the failure in one sentence
     what: str
     # a scenario of the lab, and its options that the run changes
     scenario: str = ""
@@ -83,7 +83,7 @@ class ReportedFailure(PublishedLock):
     # the claim that the run breaks, and the mechanism, by their names
     breaks: str = ""
     by: str = ""
-    # in place of a broken claim: an increment takes at least so many commands
+    # instead of a broken claim: the smallest number of commands that an increment takes
     commands: int = 0
     # why there is no run; empty if there is one
     not_run: str = ""
@@ -97,7 +97,7 @@ class ReportedFailure(PublishedLock):
 
 
 def enter(name: str) -> None:
-    """Let this process import the packages of an environment; where the lab has a package too, the lab's is taken.
+    """Let this process import the packages of an environment. If the lab has a package too, the lab's is imported.
 
     Raises NotInstalled.
     """

@@ -1,7 +1,7 @@
-"""The stages: every file here is one way to lock, and its name is the flag that chooses it.
+"""Read the stages: every file here is one way to lock, and its name is the flag that chooses it.
 
 Stages are copied, not inherited: the difference between a stage and the stage it follows is the lesson. A stage imports from
-another only what was a lesson there already: the owner from ``request_owner``, the renewal from ``watchdog``, or
+another only the parts that were its lesson: the owner from ``request_owner``, the renewal from ``watchdog``, or
 the whole lock if only the resource changes.
 """
 
@@ -36,20 +36,20 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-OTHERS = "others"  # the part of all that follow none of these
+OTHERS = "others"  # the part of all stages that follow none of these
 
-A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # of a file: it is a part of folders, of keys and of commands
+A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # the name of a stage: it is used in folders, keys and commands
 
 
-class NotAStage(ImportError):  # noqa: N818 - names what the file is
-    """A file was read, and its record ``STAGE`` is missing or makes no sense. The message names the key, but not the file."""
+class NotAStage(ImportError):  # noqa: N818 - a fact about the file
+    """A file was read, and its record ``STAGE`` is missing or wrong. The message names the key, but not the file."""
 
 
 def names() -> list[str]:
-    """Return the names of all stages, in the order of the ladder. No file is read but one that is missing in PARTS."""
-    found = plugins.names(__name__)
-    order = [name for part in PARTS.values() for name in part if name in found]
-    late = {name: _stage(plugins.file(__name__, name), name).follows for name in found if name not in order}
+    """Return the names of all stages, in the order of the ladder. Only files that are missing in PARTS are imported."""
+    existing = plugins.names(__name__)
+    order = [name for part in PARTS.values() for name in part if name in existing]
+    late = {name: _stage(plugins.file(__name__, name), name).follows for name in existing if name not in order}
     while late:  # the stage that a late stage follows may be late as well
         name = next((name for name, before in late.items() if before in order), next(iter(late)))
         before = late.pop(name)
@@ -66,20 +66,20 @@ def stages() -> dict[str, Stage]:
 def followers(name: str) -> list[str]:
     """Return the names of the stages whose files state that they follow this one. The files are read, and not imported."""
     folder = Path(__file__).parent
-    return [one for one in names() if f'follows="{name}"' in (folder / f"{one}.py").read_text(encoding="utf-8")]
+    return [follower for follower in names() if f'follows="{name}"' in (folder / f"{follower}.py").read_text(encoding="utf-8")]
 
 
 def part(name: str) -> str:
-    """Return the part of the ladder that a stage belongs to: its own, or that of the stage it follows; ``others`` without one."""
-    here = next((one for one, names in PARTS.items() if name in names), "")
+    """Return the part of the ladder to which a stage, or the stage that it follows, belongs; ``others`` without one."""
+    own_part = next((part_name for part_name, names in PARTS.items() if name in names), "")
     before = stage(name).follows
-    return here or (part(before) if before else OTHERS)
+    return own_part or (part(before) if before else OTHERS)
 
 
 def stage(name: str) -> Stage:
     """Read one stage, by its name here or by the path of a file written like those here (``./my_lock.py``).
 
-    Raises KeyError for an unknown name, FileNotFoundError for a path without a file, NotAStage for a record without sense,
+    Raises KeyError for an unknown name, FileNotFoundError for a path without a file, NotAStage for a wrong record,
     NotInstalled if the packages of its library are not installed.
     """
     if not name.endswith(".py"):
@@ -89,9 +89,9 @@ def stage(name: str) -> Stage:
         raise NotAStage("the file's name is the name of the stage; use at most 64 letters, digits, _ and - in it")
     if path.stem in plugins.names(__name__) and path.parent not in [Path(folder).resolve() for folder in __path__]:
         raise NotAStage(f"the lab has a stage {path.stem!r} of its own; give the file another name")
-    if asked := stage_check.question(path):
-        raise NotAStage(f"answer a question of the lab, and delete it:\n  {asked}")
-    # last: a file next to it hides no module of Python, of a library, or of the lab; a process that is forked has the same path
+    if question := stage_check.question(path):
+        raise NotAStage(f"answer a question of the lab, and delete it:\n  {question}")
+    # at the end of the path, so that a file next to it hides no module of Python, of a library or of the lab
     sys.path += [str(folder) for folder in (yours.HOME, path.parent) if str(folder) not in sys.path]
     yours.take(path.parent, path)
     module = plugins.read(path)
@@ -103,7 +103,7 @@ def stage(name: str) -> Stage:
     return _checked(module, path.stem, lookup=str(path))
 
 
-@functools.lru_cache(maxsize=100)  # a story is taken apart once; a page that is open for days keeps no file of before
+@functools.lru_cache(maxsize=100)  # a docstring is parsed once; the limit frees old versions while a page is open for days
 def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = getattr(module, "STAGE", None)
     if record is None:
@@ -114,7 +114,7 @@ def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=StageStory.parse(module.__doc__ or ""))
 
 
-@functools.lru_cache(maxsize=100)  # what is there does not change; what was refused is looked at again
+@functools.lru_cache(maxsize=100)  # a right record stays right; an error is not cached, so a wrong one is checked again
 def _checked(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = _stage(module, name, lookup)
     if sentence := stage_check.wrong(record):

@@ -1,1 +1,1 @@
-"""One request at a time: what it has sent to the lock's store, and which threads work for it."""
+"""Keep for each request the commands that it has sent to the lock's store, and the threads that work for it."""

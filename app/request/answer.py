@@ -1,4 +1,4 @@
-"""What a command to the lock's store is about, and what its answer means for the lock, as far as that is known."""
+"""Tell the key of a command to the lock's store, and the meaning of its answer for the lock, as far as they are known."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from enum import Enum
 
 
 class Meaning(Enum):
-    """What an answer of the store means for a lock, to the best of the client's knowledge."""
+    """The meaning of an answer of the store for a lock, to the best of the client's knowledge."""
 
-    AGREED = "the store did what it was asked: a key was set, a row changed"
+    AGREED = "the store carried the command out: a key was set, a row changed"
     REFUSED = "the store did nothing, and the answer says so: SET NX gave None, no row changed, a transaction did not succeed"
-    LOOKED = "a value was read: only the lock knows whether it is good news"
+    LOOKED = "a value was read: only the lock knows whether it is a yes"
     OPEN = "anything else: a count, an answer of a script"
     NOTHING = "the answer is not about the lock: a subscription, the beginning of a transaction"
     UNKNOWN = "no answer came: the store may have carried the command out"
 
 
-# the same by themselves: each command asks for them, and a look into an Enum takes time
+# the members as module names: each command needs them, and an attribute of an Enum takes time
 AGREED, REFUSED, LOOKED, OPEN, NOTHING, UNKNOWN = Meaning
 
-NO_KEY = ("",)  # the keys of a command that can be about none, such as EXEC without commands
+NO_KEY = ("",)  # the keys of a command that can have none, such as EXEC without commands
 # of the whole process: the keys of all grants
 GRANTED: set[str] = set()
 
@@ -38,7 +38,7 @@ def is_good(answer: object) -> bool:
 
 
 def kind(answer: object) -> str:
-    """Return the kind of an answer: two answers of one kind mean the same to a lock. The first part of a list decides."""
+    """Return the kind of an answer: answers of one kind mean the same to a lock. A list has the kind of its first item."""
     match answer:
         case None:
             return "none"
@@ -51,11 +51,11 @@ def kind(answer: object) -> str:
 
 
 def granted_in(text: str) -> str:
-    """Return the key of a grant that a statement names, with its values; empty if it names none."""
+    """Return the longest key of a grant that is part of a text, such as a statement with its values; empty without one."""
     return max((key for key in GRANTED if key and key in text), key=len, default="")
 
 
-def named(keys: Collection[str], name: str) -> str:
-    """Return which of these keys a grant names: a lock may add something to the name. Empty without one, or with several."""
-    found = [name] if name in keys else [key for key in keys if name and name in key]
-    return found[0] if len(found) == 1 else ""
+def with_name(keys: Collection[str], name: str) -> str:
+    """Return the key that is the name of a grant, or contains it; empty if no key or several keys contain it."""
+    matches = [name] if name in keys else [key for key in keys if name and name in key]
+    return matches[0] if len(matches) == 1 else ""

@@ -1,12 +1,12 @@
-"""For which request a thread or a task works, and what that request has sent to the lock's store: its context.
+"""Tell for which request a thread or a task works, and keep its context: the commands that it has sent to the lock's store.
 
-``here`` returns the context. It follows its request into threads that the request starts, and into what it hands to a pool of
-threads. Tasks of asyncio, ``asyncio.to_thread`` and what is sent to the event loop of another thread need no help: Python copies
-the context variables for them. All of them share the one context of the request.
+``here`` returns the context. The context follows its request into threads that the request starts, and into calls that it gives
+to a pool of threads. Tasks of asyncio, ``asyncio.to_thread`` and coroutines that run in the event loop of another thread need no
+help: Python copies the context variables for them. All of them share the one context of the request.
 
-A thread or a task works for a request in the phase in which it was begun. What a renewing thread sends while its request works,
-or releases, belongs to no request, and to the phase ``renew``: it is journaled as a renewal. Only what does the work itself
-follows it.
+A thread or a task works for a request in the phase in which it was started. Commands that a renewing thread sends while its
+request works or releases belong to no request, and to the phase ``renew``: they are journaled as renewals. Only a thread that
+does the work itself is in the phases of its request.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from app.failpoints import ACQUIRE, AFTER, AFTER_FIRST, AFTER_SECOND, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW
 from app.failpoints.injection import CommandFailed, Failpoints
 from app.journal import Journal, Renewed
-from app.request.answer import AGREED, GRANTED, NOTHING, OPEN, REFUSED, UNKNOWN, Meaning, agreed, named
+from app.request.answer import AGREED, GRANTED, NOTHING, OPEN, REFUSED, UNKNOWN, Meaning, agreed, with_name
 
 START = threading.Thread.start
 SUBMIT = ThreadPoolExecutor.submit
@@ -32,52 +32,52 @@ SUBMIT = ThreadPoolExecutor.submit
 
 @dataclass(slots=True)
 class Sent:
-    """What was sent to the lock's store in one phase of a request, and what it answered."""
+    """The commands to the lock's store in one phase of a request, and the store's answers."""
 
     commands: int = 0
-    # those of them that are about the lock's keys, as far as that is known (Failpoints.are_of_the_lock)
+    # how many of them have a key of the lock, as far as that is known (Failpoints.are_of_the_lock)
     of_the_lock: int = 0
-    # how many of those had been sent when the store said yes to one of them for the last time
+    # the number of the last of these commands to which the store said yes, counted from 1; 0 without one
     agreed_last: int = 0
     # when the last command was sent; 0 without any
     at_ns: int = 0
-    # by key: when the present try for it began, by a command that can have set it or its TTL, and which servers it has asked
+    # by key: when the current try to set it or its TTL began, and which servers have been asked in it
     tries: dict[str, tuple[int, frozenset[int]]] = field(default_factory=dict)
-    # the name of the last command, and the store's answer to it; and those of the last one about the key of the grant
+    # the last command's name and the store's answer to it; and the same of the last command with the key of the grant
     last: tuple[str, object] = ("", "")
     of_key: tuple[str, object] | None = None
-    # what the answers meant, as far as is known
+    # the meanings of the answers, as far as they are known
     meanings: frozenset[Meaning] = frozenset()
-    # the session or the lease to which the created lock belongs; empty if to none, None if the store has no such
+    # the session or the lease to which the created lock belongs; empty if to none, None if the store has neither
     session: str | None = None
-    # the last script, with its answer; None without one, or if a later command agreed
+    # the last script, with its answer; None without one, or if the store agreed to a later command
     script: tuple[str, object] | None = None
 
     def leased_ns(self, key: str) -> int:
-        """Return when the command was sent from which the lease of this key counts; 0 if it was the last one, or is not known.
+        """Return when the lease of this key began to count, in nanoseconds; 0 if that was the last command, or is not known.
 
-        It is the last one that can have set the key, or its TTL; of several servers, the first one of the last try.
+        The last command that can have set the key or its TTL counts; with several servers, the first one of the last try.
         """
-        began_ns, _ = self.tries.get(named(self.tries, key), (0, None))
+        began_ns, _ = self.tries.get(with_name(self.tries, key), (0, None))
         return began_ns if began_ns < self.at_ns else 0
 
     @property
     def unheard(self) -> bool:
-        """Return whether nothing but refusals was answered, and the last command not at all."""
+        """Return whether all answers were refusals, and the last command got no answer."""
         answer = self.last[1]
         is_answered = answer != "" and not str(answer).startswith("error: ")
         return self.commands > 0 and not is_answered and self.meanings <= {REFUSED, OPEN, UNKNOWN}
 
     @property
     def told_no(self) -> bool:
-        """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
+        """Return whether the store refused, and no answer in this phase can have been a yes."""
         return REFUSED in self.meanings and self.meanings <= {REFUSED, NOTHING}
 
 
 class RequestContext:
-    """The phase of a request, and what the request has sent in it. A thread outside all requests has a context as well."""
+    """The phase of a request, and its commands in this phase. A thread outside all requests has a context as well."""
 
-    # of the whole process: the faults, None while none is prepared; and its journal
+    # of the whole process: its faults, None if none is prepared; and its journal
     failpoints: ClassVar[Failpoints | None] = None
     journal: ClassVar[Journal | None] = None
 
@@ -89,7 +89,7 @@ class RequestContext:
         self.is_over = False
         self.sent = Sent()
         self.key = ""  # of the grant
-        # of nested locks: what the outer lock locked, when it was granted, and when its release began; 0 before that
+        # of nested locks: the key of the outer lock, when it was granted, and when its release began; 0 before that
         self.outer_key = ""
         self.outer_got_ns = self.outer_releasing_ns = 0
 
@@ -108,14 +108,14 @@ class RequestContext:
             failpoints.reach(phase, BEFORE, self.request)
 
     def fail_work(self) -> str:
-        """Let the release begin after work that failed: no failpoint is there. Return the phase in which the work failed."""
+        """Start the release after the work has failed, without failpoints. Return the phase in which the work failed."""
         failed_in = self.phase
         if failed_in not in (ACQUIRE, RELEASE, RENEW):
             self.phase, self.sent = RELEASE, Sent()
         return failed_in
 
     def granted(self, key: str) -> None:
-        """Note the key of a grant: it shows which of the keys that the acquire was about are those of the lock."""
+        """Note the key of a grant. If commands of the acquire had this key, it is a key of the lock at the store."""
         self.key = key
         GRANTED.add(key)
         if self.failpoints is not None and key in self.sent.tries:
@@ -126,7 +126,7 @@ class RequestContext:
     ) -> None:
         """Note that a command is about to be sent to the lock's store; of several at once, ``command`` is the last.
 
-        error: what the client raises if a fault lets the command fail. keys: what the command is about, where that is known.
+        error: the client's error, for a fault that lets the command fail. keys: the keys of the command, if they are known.
         """
         sent = self.sent
         if (failpoints := self.failpoints) is not None and failpoints.are_of_the_lock(keys):
@@ -152,20 +152,20 @@ class RequestContext:
         *,
         script: str = "",
         server: int = 0,
-        about: str = "",
+        subject: str = "",
         prolongs: bool = False,
     ) -> None:
-        """Note the answer of the lock's store to a command, and the keys that it is about. Journal a renewal.
+        """Note the answer of the lock's store to a command with these keys. Journal a renewal.
 
-        answer: an error if none came: the store may have carried the command out. ``script`` names a script: only the lock knows
-        its answers. server: its port, of one of several servers. about: of a renewal, the key or the session that the command
-        names in another way. prolongs: whether the command can prolong a lease.
+        answer: the answer, or an error if none came: the store may have carried the command out. script: the script of the
+        command, if it runs one. server: the port of the server that answered, if there are several. subject: the key or the
+        session that a renewal prolongs, if it is not in ``keys``. prolongs: whether the command can prolong a lease.
         """
         if isinstance(answer, BaseException):
             answer, meaning = f"error: {type(answer).__name__}", UNKNOWN
         sent = self.sent
         sent.last = command, answer
-        if self.key and (self.key in keys or (sent.of_key is None and named(keys, self.key))):
+        if self.key and (self.key in keys or (sent.of_key is None and with_name(keys, self.key))):
             sent.of_key = sent.last  # other commands of a release say nothing about the lock
         failpoints, is_good = self.failpoints, agreed(answer, meaning)
         is_yes = failpoints.is_yes(script, answer) if script and failpoints is not None else is_good
@@ -174,11 +174,11 @@ class RequestContext:
             self._try(keys, server)
         if script:
             sent.script = script, answer
-        elif meaning is AGREED:  # this command grants the lock, and not the script before it
+        elif meaning is AGREED:  # this command grants the lock; the script before it did not
             sent.script = None
         if failpoints is not None:
             self._reach(failpoints, keys, is_yes)
-        self.renewed(command, answer, [about] if about else keys, prolonged=is_good and prolongs, server=server)
+        self.renewed(command, answer, [subject] if subject else keys, prolonged=is_good and prolongs, server=server)
 
     def _reach(self, failpoints: Failpoints, keys: Sequence[str], is_yes: bool) -> None:
         """Reach the failpoints after a command."""
@@ -194,29 +194,29 @@ class RequestContext:
         """Note that a server was asked for these keys: a try asks each server once."""
         tries, sent_ns = self.sent.tries, self.sent.at_ns
         for key in keys:
-            began_ns, asked = tries.get(key, (sent_ns, frozenset()))
-            tries[key] = (sent_ns, frozenset({server})) if server in asked else (began_ns, asked | {server})
+            began_ns, servers = tries.get(key, (sent_ns, frozenset()))
+            tries[key] = (sent_ns, frozenset({server})) if server in servers else (began_ns, servers | {server})
 
     def renewed(
         self,
         command: str,
         answer: object,
-        about: Sequence[str] = (),
+        subjects: Sequence[str] = (),
         *,
         prolonged: bool = False,
         server: int = 0,
         sent_ns: int = 0,
     ) -> None:
-        """Journal a command outside any request, once for each key or session that it is about: any of them may be the lock's.
+        """Journal a command outside any request, once for each key or session that it renews: any of them may be the lock's.
 
-        prolonged: whether it can have prolonged a lease. server: the port of the one server that it was sent to. sent_ns:
-        when it was sent, if another thread has the answer.
+        prolonged: whether it can have prolonged a lease. server: the port of the server, if it was sent to one of several.
+        sent_ns: when it was sent, if another thread has the answer.
         """
         if self.phase is not RENEW or self.journal is None:
             return
         current = CURRENT.get()
         begun_by = current.context.request if current is not None and current.begun_in else ""
-        for key in about or ("",):
+        for key in subjects or ("",):
             self.journal.record(
                 Renewed(
                     request="",
@@ -232,23 +232,23 @@ class RequestContext:
             )
 
     def hangs_on(self, session: str) -> None:
-        """Note on which session or lease something hangs that is created now; empty if on none."""
+        """Note to which session or lease the key or node belongs that is created now; empty if to none."""
         if session or self.sent.session is None:
             self.sent.session = session
 
 
 class CurrentRequest(NamedTuple):
-    """For which request a thread or a task works."""
+    """The request for which a thread or a task works."""
 
     context: RequestContext
-    # the phase in which it was begun; empty for the thread that serves the request, and for who does its work
+    # the phase in which the thread was started; empty for the thread that serves the request, and for a thread that does its work
     begun_in: str = ""
-    # whether it is within the work
+    # whether the thread is within the work
     working: bool = False
 
 
 CURRENT: ContextVar[CurrentRequest | None] = ContextVar("current", default=None)
-# whether what this thread or task sends belongs to a lock; False while a resource uses the lock's store
+# whether the commands of this thread or task belong to a lock; False while a resource uses the lock's store
 COUNTING: ContextVar[bool] = ContextVar("counting", default=True)
 
 
@@ -262,21 +262,21 @@ def _having(variable: ContextVar[Any], value: object) -> Iterator[None]:
         variable.set(before)
 
 
-# while the block runs, nothing that this thread or task sends belongs to a lock
+# while the block runs, no command of this thread or task belongs to a lock
 not_counted = partial(_having, COUNTING, False)
-# while the block runs, begin threads for no request: those that a store's client keeps for the whole process
+# while the block runs, threads are started for no request: a store's client keeps them for the whole process
 for_nobody = partial(_having, CURRENT, None)
 
 
 def follow() -> None:
-    """Let requests follow into threads and pools, from now on, in this whole process: neither has a hook for it."""
+    """From now on, let the context of a request follow it into threads and pools. Python has no hook for either."""
     threading.Thread.start = _start  # type: ignore[method-assign, assignment]
     ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]
 
 
 @contextmanager
 def working(context: RequestContext) -> Iterator[None]:
-    """While the block runs, do the work of a request in this thread or task, whichever request it was begun for."""
+    """While the block runs, this thread or task does the work of a request, even if it was started for another request."""
     before = CURRENT.get()
     CURRENT.set(CurrentRequest(context, working=True))
     try:
@@ -298,14 +298,14 @@ def _submit(pool: ThreadPoolExecutor, call: Callable[..., Any], /, *args: Any, *
 
 
 def _handed_on() -> CurrentRequest | None:
-    """Return the request for which this thread works now; threads that it starts get the same one. None if there is none."""
+    """Return the request and phase for a thread that this thread starts now; None if this thread works for no request."""
     if (current := CURRENT.get()) is None or current.context.is_over:
         return None
     return CurrentRequest(current.context, current.begun_in or current.context.phase)
 
 
 def _at(current: CurrentRequest, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call for this request. A thread of a pool goes back to no request."""
+    """Call a function for this request. Afterwards, a thread of a pool works for no request again."""
     with _having(CURRENT, current):
         return call(*args, **kwargs)
 
@@ -318,7 +318,7 @@ _alone = _Alone()
 
 
 def here() -> RequestContext:
-    """Return the context to which this thread or task sends at this moment: that of its request, or its own."""
+    """Return the context of the commands that this thread or task sends now: the context of its request, or its own."""
     if (current := CURRENT.get()) is None:
         return _alone
     context, begun_in, working = current

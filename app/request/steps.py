@@ -1,9 +1,9 @@
-"""Steps: a replica whose every command to a store waits until a controller lets it go.
+"""Let every command of a replica to a store wait until a controller lets it go.
 
-It is the failpoint action ``step``. A fault is injected once, at one moment; a step is at every command, so that a controller
-outside decides the order of all commands of all replicas. Each thread of the replica has its own connection to the controller.
-It reports a command before it is sent, waits for an order of one line, and reports the reply. Without a controller, nothing is
-held: the command goes at once.
+A fault is injected once, at one moment. A step is at every command, so that a controller outside decides the order of all
+commands of all replicas. Each thread of the replica has its own connection to the controller.
+The thread reports a command before it is sent, waits for an order of one line, and reports the reply. Without a controller, no
+command waits.
 
 ``app/stores/redis_steps.py`` does this at the connections to Redis.
 """
@@ -19,24 +19,24 @@ from typing import Any, ClassVar
 from app.request.context import here
 
 COMMAND, REPLY, MESSAGE = "command", "reply", "message"
-# the orders: send the command; do not send it, or send it and drop the reply, and raise an error; send it, and again
+# the orders: send the command; do not send it, and raise an error; send it, drop the reply, and raise an error; send it twice
 GO, LOSE_COMMAND, LOSE_REPLY, SEND_TWICE = ("go", "lose command", "lose reply", "send twice")
 
 
 class Steps(threading.local):
     """The connection of one thread to the controller."""
 
-    # of the whole process; None if nothing is held
+    # of the whole process; None if no command waits
     address: ClassVar[tuple[str, int] | None] = None
     replica: ClassVar[str] = ""
     file: Any = None
 
-    def wait(self, at: str, **about: Any) -> str:
-        """Report where this thread is, and wait for the order."""
-        return str(self.file.readline()).strip() or GO if self.report(at, **about) else GO
+    def wait(self, at: str, **details: Any) -> str:
+        """Report the command of this thread, and wait for the order."""
+        return str(self.file.readline()).strip() or GO if self.report(at, **details) else GO
 
-    def report(self, at: str, **about: Any) -> bool:
-        """Report where this thread is. Return whether there is a controller."""
+    def report(self, at: str, **details: Any) -> bool:
+        """Report the command of this thread, or its reply. Return whether there is a controller."""
         if self.address is None:
             return False
         context = here()
@@ -44,18 +44,18 @@ class Steps(threading.local):
         process = {"replica": self.replica, "pid": os.getpid(), "thread": threading.get_native_id()}
         try:
             if self.file is None:
-                with socket.create_connection(self.address, timeout=None) as made:  # the file keeps it open
-                    self.file = made.makefile("rw", encoding="utf-8")
-            self.file.write(json.dumps(request | process | about) + "\n")
+                with socket.create_connection(self.address, timeout=None) as connection:  # the file keeps it open
+                    self.file = connection.makefile("rw", encoding="utf-8")
+            self.file.write(json.dumps(request | process | details) + "\n")
             self.file.flush()
-        except OSError:  # the controller has ended: from here on nothing is held
+        except OSError:  # the controller has ended: from now on no command waits
             type(self).address = None
             return False
         return True
 
 
 def begin(address: str, replica: str) -> None:
-    """Let each command of this process wait for the controller at this address; without an address, hold nothing."""
+    """Let each command of this process wait for the controller at this address; without an address, none waits."""
     host, _, port = address.rpartition(":")
     Steps.address, Steps.replica = (host, int(port)) if address else None, replica
 

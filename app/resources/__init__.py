@@ -1,4 +1,4 @@
-"""The resources, one a file; a stage names the file in its ``resource``."""
+"""Make the resource of a stage. Each file here is one resource; a stage names the file in its ``resource``."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from app.stores.redis import counter_redis
 
 
 def kind(name: str) -> Any:
-    """Return the class of one resource, without the libraries of the others. Raises KeyError for an unknown name."""
+    """Return the class of one resource; libraries of other resources are not imported. Raises KeyError for an unknown name."""
     return plugins.file(__name__, name).Counter
 
 
 def resource(stage: Stage, settings: Settings, lock_store: Any, name: str = "counter") -> Resource:
     """Make the number of one stage in one run. Raises KeyError for an unknown resource."""
-    of = kind(stage.resource)
-    client = lock_store if of.in_lock_store else counter_redis(settings)
-    made: Resource = of(client, f"lab:{settings.run}:{stage.name}:{name}")
-    if hasattr(made, "stock"):  # one command reads, decides and writes
-        made.stock = settings.stock
-    return made
+    counter = kind(stage.resource)
+    client = lock_store if counter.in_lock_store else counter_redis(settings)
+    number: Resource = counter(client, f"lab:{settings.run}:{stage.name}:{name}")
+    if hasattr(number, "stock"):  # one command reads, decides and writes
+        number.stock = settings.stock
+    return number
 
 
 def stock_of_a_grant(stage: Stage, settings: Settings) -> int | None:

@@ -1,7 +1,7 @@
-"""The counter behind a fence with an owner: of several holders with one number, it accepts only the first that shows it.
+"""The counter behind a fence with an owner: if several holders have the same number, it accepts only the first of them.
 
-A store that forgot its last grant makes that number again. The pair of number and owner is unique all the same.
-Algorithm: as ``fenced``; a number that is unique because it names who makes it is that of L. Lamport, "The Part-Time Parliament".
+A store that forgot its last grant gives the same number again. The pair of number and owner is unique all the same.
+Algorithm: as ``fenced``, with numbers that contain the name of their owner: L. Lamport, "The Part-Time Parliament" (1998).
 """
 
 from __future__ import annotations

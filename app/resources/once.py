@@ -1,4 +1,4 @@
-"""INCR at most once for each request: the store keeps the value that it wrote for a request, and answers a second write with it.
+"""INCR at most once for each request: the store keeps the value of each request, and answers a second write with that value.
 
 So work that is done twice, or sent twice, counts once. A real store would forget the requests after a while.
 Algorithm: the idempotency key of payment services, with the key and the effect in one step.

@@ -1,4 +1,4 @@
-"""GET, then SET … GET: two commands, and the lab is about what happens between them.
+"""GET, then SET … GET: two commands. The lab shows the events between them.
 
 The write also returns the value it overwrote. So each write knows how many increments it destroyed.
 """

@@ -1,1 +1,1 @@
-"""Folders in which every file is one variant: how a file is found by its name, checked, and suggested."""
+"""Find, check and suggest the files of folders in which every file is one variant."""

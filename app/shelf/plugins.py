@@ -1,4 +1,4 @@
-"""Plug-ins: a package in which every file is one variant, found by its file's name; and what to try instead of a name."""
+"""Import the files of a package in which every file is one variant, by the file's name; suggest names for a misspelt one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from typing import Any
 
 MOST = 5  # names in a sentence
 IMPORT_S = 30  # for the import of somebody's file
-SLIP = 4  # letters that are missing or too many in a misspelt name: two that changed places are two
+SLIP = 4  # at most so many letters are missing or too many in a misspelt name; two letters in the wrong order count as two
 
 
 def names(package: str) -> list[str]:
     """Return the names of a package's files, sorted. The package is given by its module name."""
-    loaded = sys.modules.get(package)  # otherwise only looked for: importing some packages needs a store's library
+    loaded = sys.modules.get(package)  # if not, the package is searched and not imported: some need a store's library
     spec = None if loaded else importlib.util.find_spec(package)
     folders = loaded.__path__ if loaded else (spec and spec.submodule_search_locations) or []
     files = [file for folder in folders for file in os.listdir(folder)]  # noqa: PTH208 - quick, because it is asked often
@@ -32,7 +32,7 @@ def names(package: str) -> list[str]:
 
 
 def file(package: str, name: str) -> ModuleType:
-    """Import one file, and none of the libraries that the others need. Raises KeyError for a name without a file."""
+    """Import one file, and none of the libraries that only other files need. Raises KeyError for a name without a file."""
     if name not in names(package):
         raise KeyError(name)
     return _imported(package, name)
@@ -48,7 +48,7 @@ def _imported(package: str, name: str) -> ModuleType:
 
 
 def signature(function: Callable[..., Any]) -> inspect.Signature:
-    """Return the signature of a function. An annotation may have a name that only type checkers import: none is looked up."""
+    """Return the signature of a function. Annotations are not evaluated: only type checkers may know their names."""
     if sys.version_info >= (3, 14):
         from annotationlib import Format
 
@@ -62,7 +62,7 @@ def files(package: str) -> dict[str, ModuleType]:
 
 
 class _Uncached(SourceFileLoader):
-    """Compiles a file each time. Python's cache knows a file by its size and the second of its last change."""
+    """Compile a file each time: Python's cache does not notice a change of the same size within one second."""
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self.get_data(self.path), self.path)
@@ -80,7 +80,7 @@ def read(path: Path) -> ModuleType:
 
 @contextlib.contextmanager
 def limited(import_s: int) -> Iterator[None]:
-    """Let somebody's import raise TimeoutError if it takes too long: in the first thread of a process, others go on."""
+    """Raise TimeoutError in the block after ``import_s`` seconds. Without effect in a thread that is not the main one."""
 
     def end(*_: object) -> None:
         raise TimeoutError(f"the import did not end within {import_s} s")
@@ -89,7 +89,7 @@ def limited(import_s: int) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, import_s, 1)  # again and again: a loop that connects takes the first for a failure
+    signal.setitimer(signal.ITIMER_REAL, import_s, 1)  # again each second: a loop that connects may catch the first error
     try:
         yield
     finally:
@@ -98,20 +98,20 @@ def limited(import_s: int) -> Iterator[None]:
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:
-    """Return the choice that was meant by a misspelt name; empty if more than SLIP letters differ from each choice."""
-    found = next(iter(get_close_matches(name, list(choices), n=1, cutoff=0.5)), "")
-    return found if (len(name) + len(found)) * (1 - SequenceMatcher(None, found, name).ratio()) <= SLIP else ""
+    """Return the choice that is nearest to a misspelt name; empty if more than SLIP letters differ from each choice."""
+    choice = next(iter(get_close_matches(name, list(choices), n=1, cutoff=0.5)), "")
+    return choice if (len(name) + len(choice)) * (1 - SequenceMatcher(None, choice, name).ratio()) <= SLIP else ""
 
 
 def suggestion(name: str, choices: Iterable[str], listed_by: str = "") -> str:
-    """Return what to try instead of a name: the nearest choice, or else all choices.
+    """Return a sentence with the nearest choice to an unknown name, or else with all choices.
 
-    listed_by: the command that lists the choices, if there is one. The sentence then names it, and near choices in place of all.
+    listed_by: a command that lists the choices, if there is one. The sentence then has this command instead of all choices.
     """
     names = list(choices)
     near = nearest(name, names)
     if not listed_by:
         return f"Did you mean {near!r}?" if near else f"The choices: {', '.join(names)}."
-    others = ", ".join(get_close_matches(name, names, n=MOST, cutoff=0.2))
-    found = f"Did you mean {near!r}? " if near else f"The nearest: {others}. " if others else ""
-    return f"{found}`{listed_by}` lists all."
+    nearby = ", ".join(get_close_matches(name, names, n=MOST, cutoff=0.2))
+    hint = f"Did you mean {near!r}? " if near else f"The nearest: {nearby}. " if nearby else ""
+    return f"{hint}`{listed_by}` lists all."

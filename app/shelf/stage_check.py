@@ -1,4 +1,4 @@
-"""What the record ``STAGE`` of a file must be: the first key that makes no sense, and what is allowed.
+"""Check the record ``STAGE`` of a file: name the first key with a value that is not allowed, and the allowed values.
 
 A file that somebody wrote is checked when it is read. Otherwise its mistakes would only show in the logs of the replicas.
 """
@@ -25,12 +25,12 @@ CONNECT = "\ndef connect("  # a file of app/stores with this function is a store
 
 
 def wrong(record: Any) -> str:
-    """Return a sentence about the first key of a record that makes no sense; empty if all do."""
+    """Return a sentence about the first key of a record with a wrong value; empty if all values are right."""
     if not isinstance(record, Stage):
-        return f"STAGE must be Stage(…), not {_shown(record)}"
+        return f"STAGE must be Stage(…), not {_in_short(record)}"
     for key, (is_right, words) in VALUES.items():
         if not is_right(value := getattr(record, key)):
-            return f"{key} must be {words}, not {_shown(value)}"
+            return f"{key} must be {words}, not {_in_short(value)}"
     return next((sentence for check in CHECKS for sentence in check(record)), "")
 
 
@@ -41,7 +41,7 @@ def question(file: Path) -> str:
 
 
 def stores() -> list[str]:
-    """Return the names of all stores. A file of app/stores may also be a part of one; no library is imported to find out."""
+    """Return the names of all stores. The files are read and not imported: some need a library, some are parts of stores."""
     files = {name: str(getattr(find_spec(f"{STORES}.{name}"), "origin", "")) for name in plugins.names(STORES)}
     return [name for name, file in files.items() if CONNECT in Path(file).read_text(encoding="utf-8")]
 
@@ -54,7 +54,7 @@ def _lock(record: Stage) -> Iterator[str]:
     if not record.lock:
         yield "lock is missing: give the class of the lock, or with worker the command of a program"
     elif not isinstance(record.lock, type) or not callable(getattr(record.lock, "run", None)):
-        yield f"lock must be a class with the method run(work), not {_shown(record.lock)}"
+        yield f"lock must be a class with the method run(work), not {_in_short(record.lock)}"
     elif not _takes(record.lock, *PARAMETERS, *(["lease_ms"] if record.lease is True else [])):
         lease = ", lease_ms" if record.lease is True else ""
         yield f"the lock must be made as Lock({', '.join(PARAMETERS)}{lease}), and {record.lock.__name__} cannot be"
@@ -63,7 +63,7 @@ def _lock(record: Stage) -> Iterator[str]:
 
 
 def _takes(function: Callable[..., Any], *names: str) -> bool:
-    """Return whether a function can be called with these arguments: those of the lock by place, an explicit lease by name."""
+    """Return whether a function can be called with these arguments: an explicit lease by name, all others by position."""
     by_name = {name: None for name in names if name == "lease_ms"}
     try:
         plugins.signature(function).bind(*(None for name in names if name not in by_name), **by_name)
@@ -72,18 +72,18 @@ def _takes(function: Callable[..., Any], *names: str) -> bool:
     return True
 
 
-def _named(record: Stage) -> Iterator[str]:
-    """Compare each key that names a file with the files that there are."""
-    for key, names, others in (
+def _files(record: Stage) -> Iterator[str]:
+    """Compare each key that names a file with the existing files."""
+    for key, names, more in (
         ("follows", plugins.names(LOCKS), ["None"]),
         ("store", stores(), ["None"]),
         ("resource", plugins.names(RESOURCES), []),
     ):
         value = getattr(record, key)
-        if value not in names and not (value is None and others):
+        if value not in names and not (value is None and more):
             listed_by = "lab list stages" if key == "follows" else ""
-            hint = suggestion(value if isinstance(value, str) else "", [*names, *others], listed_by)
-            yield f"{key} = {_shown(value)} is not known. {hint}"
+            hint = suggestion(value if isinstance(value, str) else "", [*names, *more], listed_by)
+            yield f"{key} = {_in_short(value)} is not known. {hint}"
     for store in stores():  # a resource with the name of a store is in that store
         if record.resource.startswith(f"{store}_") and record.store != store:
             yield f"resource = {record.resource!r} is in the store {store!r}, and store = {record.store!r}"
@@ -131,23 +131,23 @@ WHOLE = "a whole number of milliseconds, at least 1, at most 86\u2009400\u200900
 VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("lease", "has_fixed_ttl", "waiters_may_sleep_on", "by_lane"), SWITCH),
     "worker": (
-        lambda value: isinstance(value, tuple) and all(isinstance(one, str) for one in value),
+        lambda value: isinstance(value, tuple) and all(isinstance(word, str) for word in value),
         'the words of a command, as in ["node", "worker.mjs"]',
     ),
     "worker_lanes": (lambda value: type(value) is int and value in (0, 1), "1, or 0 for all lanes in one program"),
     "key": (_is_form, 'a text such as "lock:{key}", or the key itself if it is always the same'),
     "claims": (
-        lambda value: isinstance(value, frozenset) and all(isinstance(one, Claim) for one in value),
+        lambda value: isinstance(value, frozenset) and all(isinstance(claim, Claim) for claim in value),
         'claims("exclusive …"), with the names in one text',
     ),
     "ttl_ms": (lambda value: value is None or _is_whole(value), WHOLE),
     "ttl_step_ms": (_is_whole, WHOLE),
 }
-# what it must be beside the values of other keys, and beside what is there
-CHECKS: tuple[Callable[[Stage], Iterator[str]], ...] = (_worker, _lock, _named, _ttl)
+# the rules for a value together with the values of other keys, and with the existing files
+CHECKS: tuple[Callable[[Stage], Iterator[str]], ...] = (_worker, _lock, _files, _ttl)
 
 
-def _shown(value: object) -> str:
+def _in_short(value: object) -> str:
     """Return a value in one short line, without the address in memory that differs from run to run."""
     if isinstance(value, type):
         return f"the class {value.__name__}"

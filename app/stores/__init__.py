@@ -1,14 +1,14 @@
-"""The stores: for each the client that a lock gets, one a file. A stage names the file in its ``store``.
+"""Make the client of a lock's store. Each store has a file here; a stage names the file in its ``store``.
 
 A store's file has two names. ``connect(settings, counted)`` returns a client; if it is counted, its connections reach the
 failpoints. It has its library's error type as ``Error``: a lock can then catch it without importing the library.
-``CLIENT_OPTIONS`` are the options that decide what a failure looks like; they are recorded with the run. Connections are made at
-the first use: after the fork, and only for the stores that are needed. A file can have ``count_all(addresses)``: it lets this
-process count also what a library sends by a client of its own.
+``CLIENT_OPTIONS`` are the options that decide how a failure appears to the lock; a run records them. Connections are made at
+the first use: after the fork, and only for the stores that are needed. A file can have ``count_all(addresses)``: then this
+process also counts the commands of a client that a library makes.
 
-The other files are not stores: those named after a connection or a client count commands and reach the failpoints.
-``redis_commands`` and ``statements`` know what a command means, ``redis_subscriptions`` listens to channels, and ``redis_steps``
-lets each command wait for a controller.
+The remaining files are parts of stores: ``*_connection`` and ``*_client`` count commands and reach the failpoints,
+``redis_commands`` and ``statements`` know the meanings of commands, ``redis_subscriptions`` listens to channels, and
+``redis_steps`` lets each command wait for a controller.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def store(name: str) -> ModuleType:
 def lock_store(name: str | None, settings: Settings, counted: bool = False) -> Any:
     """Return the client for a stage's store; None for a stage without a store. Raises KeyError for an unknown name.
 
-    counted: whether commands are counted and reach the failpoints, also those that a library sends by a client of its own.
+    counted: whether commands are counted and reach the failpoints, also those of a client that a library makes.
     """
     if name is None:
         return None

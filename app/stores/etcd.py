@@ -42,7 +42,7 @@ class Queued:
     key: str
     # the revision at which the key was created
     revision: int
-    # the revision of the store at the time of the look
+    # the revision of the store when the queue was read
     seen: int
 
 
@@ -97,8 +97,9 @@ class Etcd:
         self._sessions: dict[int, LeaseSession] = {}  # by the time of the lease
         self._beginning = threading.Lock()
         self.endpoint = endpoint
-        about = {"timeout": CLIENT_OPTIONS["answer_timeout_s"], "api_path": CLIENT_OPTIONS["api_path"], "session": self._http}
-        self._servers = [Etcd3Client(one.host, one.port, **about) for one in endpoint.addresses]
+        timeout_s, path = CLIENT_OPTIONS["answer_timeout_s"], CLIENT_OPTIONS["api_path"]
+        client_options = {"timeout": timeout_s, "api_path": path, "session": self._http}
+        self._servers = [Etcd3Client(address.host, address.port, **client_options) for address in endpoint.addresses]
 
     def close(self) -> None:
         """End all sessions, and close the connections."""
@@ -124,7 +125,7 @@ class Etcd:
         return self._answer(lambda server: server.lease(ttl_s)).id
 
     def keep_alive(self, lease: int) -> bool:
-        """Start the lease's time again. Return False if the lease has ended."""
+        """Prolong the lease to its full time. Return False if the lease has ended."""
         return bool(self._answer(lambda server: Lease(lease, server).refresh() > 0))
 
     def revoke(self, lease: int) -> bool:
@@ -132,7 +133,7 @@ class Etcd:
         return bool(self._answer(_unless_gone(lambda server: Lease(lease, server).revoke())))
 
     def create(self, key: str, queue: str, lease: int) -> tuple[int, int] | None:
-        """Create a key attached to a lease, if it does not exist, and look which key of its queue is the first: one transaction.
+        """Create a key attached to a lease, if it does not exist, and read the first key of its queue, in one transaction.
 
         Return the create revisions of the key and of the first key in the queue; None if the lease has ended.
         """
@@ -147,9 +148,9 @@ class Etcd:
         answer = self._answer(_unless_gone(lambda server: server.transaction(transaction)))
         if not answer:
             return None
-        own, there = answer["responses"]
-        revision = answer["header"]["revision"] if answer.get("succeeded") else own["response_range"]["kvs"][0]["create_revision"]
-        return int(revision), int(there["response_range"]["kvs"][0]["create_revision"])
+        own, first = (response.get("response_range", {}).get("kvs") for response in answer["responses"])
+        revision = answer["header"]["revision"] if answer.get("succeeded") else own[0]["create_revision"]
+        return int(revision), int(first[0]["create_revision"])
 
     def delete(self, key: str) -> bool:
         """Delete a key, and return whether it existed."""
@@ -165,11 +166,11 @@ class Etcd:
             "keys_only": True,
         }
         answer = self._answer(lambda server: server.post(server.get_url("/kv/range"), json=query))
-        seen = int(answer["header"]["revision"])
-        return [Queued(b64decode(one["key"]).decode(), int(one["create_revision"]), seen) for one in answer.get("kvs", [])]
+        revision = int(answer["header"]["revision"])
+        return [Queued(b64decode(kv["key"]).decode(), int(kv["create_revision"]), revision) for kv in answer.get("kvs", [])]
 
     def wait_until_deleted(self, key: str, since_revision: int, timeout_s: float) -> bool:
-        """Return whether the key was deleted in that time. The watch begins at the revision of the look: it misses nothing."""
+        """Return whether the key was deleted in that time. The watch begins at the revision of the last read, to miss nothing."""
         request = {"key": _coded(key), "start_revision": since_revision, "filters": ["NOPUT"]}
         return bool(self._answer(lambda server: self._heard(server, request, timeout_s)))
 
@@ -188,13 +189,13 @@ class Etcd:
                     if time.monotonic() > until_s:
                         return False
         except (requests.Timeout, requests.ConnectionError) as error:
-            # requests calls a read that timed out within a stream a ConnectionError
+            # requests raises ConnectionError for a read within a stream that timed out
             if time.monotonic() < until_s:
                 raise ConnectionFailedError(str(error)) from error
         return False
 
     def _answer(self, send: Callable[[Etcd3Client], Any]) -> Any:
-        """Return the first answer, beginning with the server that answered last time. Raises what the last server raised."""
+        """Return the first answer, beginning with the server that answered last time. Raises the error of the last server."""
         servers = list(self._servers)
         for server in servers:
             try:
@@ -202,7 +203,7 @@ class Etcd:
             except (ConnectionFailedError, ConnectionTimeoutError):
                 if server is servers[-1]:
                     raise
-                self._servers = [*(other for other in servers if other is not server), server]
+                self._servers = [*(candidate for candidate in servers if candidate is not server), server]
         raise AssertionError("an endpoint has at least one address")
 
 
@@ -213,7 +214,7 @@ def _reports(line: bytes) -> bool:
 
 
 def _unless_gone(send: Callable[[Etcd3Client], Any]) -> Callable[[Etcd3Client], Any]:
-    """Return the same question, which answers False if its lease has ended."""
+    """Return a function that sends the same command, and returns False if its lease has ended."""
 
     def ask(server: Etcd3Client) -> Any:
         try:

@@ -1,6 +1,6 @@
 """The connections to etcd, as a lock gets them: here commands are counted, and faults are injected.
 
-All that goes through the session of requests passes ``CountedAdapter``, whichever client sends it.
+Every command that goes through the session of requests passes ``CountedAdapter``, whichever client sends it.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class CountedAdapter(HTTPAdapter):
             if not stream:
                 _ = response.content  # an error while the answer is read is an error of the command
         except Exception as error:
-            here().answered(name, error, about=_key(request))
+            here().answered(name, error, subject=_key(request))
             raise
         answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
         try:
-            here().answered(name, answer, means, about=_key(request), prolongs=name in ("LeaseKeepAlive", "Put", "Txn"))
+            here().answered(name, answer, means, subject=_key(request), prolongs=name in ("LeaseKeepAlive", "Put", "Txn"))
         except ReplyLost:
             response.close()
             raise
@@ -77,7 +77,7 @@ class CountedAdapter(HTTPAdapter):
 
 
 def _key(request: requests.PreparedRequest) -> str:
-    """Return the subject of a command: a key, or a lease and so all keys that depend on it."""
+    """Return the key of a command, or the name of its lease, which stands for all keys that belong to it."""
     body = _body(request)
     return _session(int(body["ID"])) if "ID" in body else b64decode(body.get("key", "")).decode(errors="replace")
 
@@ -97,7 +97,7 @@ def _body(request: requests.PreparedRequest) -> dict[str, Any]:
 
 
 def _attached(name: str, request: requests.PreparedRequest) -> list[int]:
-    """Return the leases to which a command attaches the keys that it puts: 0 for a key that hangs on none."""
+    """Return the leases to which a command attaches the keys that it puts; 0 for a key without a lease."""
     body = _body(request)
     if name != "Txn":
         return [int(body.get("lease") or 0)] if name in ("Put", "Lock") else []
@@ -106,7 +106,7 @@ def _attached(name: str, request: requests.PreparedRequest) -> list[int]:
 
 
 def _reading(name: str, response: requests.Response) -> tuple[object, Meaning]:
-    """Return the answer in a word, and its meaning for a lock."""
+    """Return a short form of the answer, and its meaning for a lock."""
     if not response.ok:
         gone = GONE in response.text
         return (False, Meaning.REFUSED) if gone else (f"error: {response.status_code}", Meaning.NOTHING)

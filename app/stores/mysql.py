@@ -1,7 +1,7 @@
 """One MariaDB or MySQL server, by a pool of connections. The statements are sent as they are written here.
 
-A statement runs by itself (autocommit) on any free connection. If its thread is in a transaction, all its statements, those of
-the lock and those of the counter, go to the connection of that transaction.
+A statement runs by itself (autocommit) on any free connection. If its thread is in a transaction, all statements of the thread,
+for the lock and for the counter, go to the connection of that transaction.
 
 The isolation level is READ COMMITTED. So after waiting for the lock, a transaction reads the commit of the last holder. And
 only the locked row is locked: REPEATABLE READ would lock gaps as well.
@@ -32,7 +32,7 @@ CONNECTION_OPTIONS = {
     "read_timeout": 60,  # longer than any wait for a row: the statement itself limits that wait
     "write_timeout": 5,
     "autocommit": True,
-    "ssl_disabled": True,  # as with the other stores: speeds compare only on the same kind of connection
+    "ssl_disabled": True,  # as for all stores: speeds can be compared only with the same kind of connection
     "init_command": "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 }
 PING_AFTER_S = 0.5  # a connection that was idle for longer is pinged first, as most pools do
@@ -44,7 +44,7 @@ class Duplicate(pymysql.IntegrityError):
 
 
 class Deadlock(pymysql.OperationalError):
-    """InnoDB found a circle of waiting transactions, and undid the whole of this one."""
+    """InnoDB found a circle of waiting transactions, and rolled this transaction back."""
 
 
 class TimedOut(pymysql.OperationalError):
@@ -66,7 +66,7 @@ class StatementResult:
     last_insert_id: int
 
 
-class _Here(threading.local):
+class _OfThread(threading.local):
     connection: PoolProxiedConnection | None = None  # of the transaction that this thread is in
 
 
@@ -80,7 +80,7 @@ class MySQL:
 
     def __init__(self, endpoint: Endpoint, user: str = "root") -> None:
         """Make the pool. ``user`` is the user if the endpoint names none."""
-        self.here = _Here()
+        self.of_thread = _OfThread()
         self.endpoint = endpoint
         self.user = endpoint.user or user
         self.pool = _pool(self.plain)
@@ -92,16 +92,16 @@ class MySQL:
     @property
     def in_transaction(self) -> bool:
         """Whether this thread has an open transaction."""
-        return self.here.connection is not None
+        return self.of_thread.connection is not None
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """BEGIN, and COMMIT at the end of the block, or ROLLBACK if it raises. Within another transaction: a part of that."""
+        """BEGIN, and COMMIT at the end of the block, or ROLLBACK if it raises. Within a transaction, be a part of it."""
         if self.in_transaction:
             yield
             return
         with self._borrowed() as connection:
-            self.here.connection = connection
+            self.of_thread.connection = connection
             try:
                 self.execute("BEGIN")
                 yield
@@ -114,15 +114,15 @@ class MySQL:
                         connection.invalidate(error)
                 raise
             finally:
-                self.here.connection = None
+                self.of_thread.connection = None
 
     def execute(self, statement: str, *values: object) -> int:
         """Run a statement of the lock. Return how many rows it found or changed. Raises Error."""
         try:
             return self._execute(statement, values).touched
         except LostReply:
-            if self.here.connection is not None:  # a transaction is lost with its connection
-                self.here.connection.invalidate()
+            if self.of_thread.connection is not None:  # a transaction is lost with its connection
+                self.of_thread.connection.invalidate()
                 raise
             return self._execute(statement, values).touched  # a statement alone can be sent again on another connection
 
@@ -132,14 +132,14 @@ class MySQL:
             return self._execute(statement, values)
 
     def plain(self, **options: Any) -> pymysql.Connection:
-        """Return a new connection of PyMySQL, for a library. The caller closes it. ``options`` differ from the usual ones."""
-        where = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "database": self.endpoint.database or "lab"}
-        who = {"user": self.user, "password": self.endpoint.password}
-        return pymysql.Connection(**who | where | CONNECTION_OPTIONS | options)
+        """Return a new connection of PyMySQL, for a library. The caller closes it. options: they replace the usual options."""
+        server, database = self.endpoint.first, self.endpoint.database or "lab"
+        account = {"user": self.user, "password": self.endpoint.password, "database": database}
+        return pymysql.Connection(**{"host": server.host, "port": server.port} | account | CONNECTION_OPTIONS | options)
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> StatementResult:
-        if self.here.connection is not None:
-            return _run(self.here.connection, statement, values)
+        if self.of_thread.connection is not None:
+            return _run(self.of_thread.connection, statement, values)
         with self._borrowed() as connection:
             return _run(connection, statement, values)
 
@@ -175,7 +175,7 @@ def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object
 
 
 def _pool(connect: Callable[[], pymysql.Connection]) -> QueuePool:
-    """Make a pool that connects on demand. It sends nothing by itself but a ping to a connection that was idle for long."""
+    """Make a pool that connects on demand. By itself it sends only a ping, to a connection that was idle for long."""
 
     def taken(connection: Any, record: Any, _proxy: Any) -> None:
         if monotonic() - record.info.get("used_s", monotonic()) > PING_AFTER_S:

@@ -1,7 +1,7 @@
 """A connection of a lock to MariaDB or MySQL: here statements are counted, and faults are injected.
 
-All that a cursor or a pool sends goes through ``query``, ``begin``, ``commit`` or ``rollback`` of PyMySQL's connection. What
-PyMySQL sends by itself when it connects does not count, nor does a ping.
+Every statement of a cursor or a pool goes through ``query``, ``begin``, ``commit`` or ``rollback`` of PyMySQL's connection. The
+statements that PyMySQL sends by itself when it connects do not count, nor does a ping.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.stores.statements import asks_by_name, meaning, name_of, renews
 LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement
 NO_ANSWER = (0, 2006, LOST)
 DUPLICATE = 1062
-SERVERS: set[tuple[str, int]] = set()  # whose connections are counted
+SERVERS: set[tuple[str, int]] = set()  # the servers to which all connections of this process are counted
 MAKE = pymysql.Connection.__init__
 
 
@@ -67,7 +67,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         answer = self._answer(name, statement, touched)
         means = meaning(name, statement, answer)
         try:
-            here().answered(name, answer, means, about=granted_in(statement), prolongs=renews(name, statement))
+            here().answered(name, answer, means, subject=granted_in(statement), prolongs=renews(name, statement))
         except ReplyLost as lost:
             self._force_close()
             kind = pymysql.OperationalError if isinstance(lost, ReplyDropped) else LostReply  # after this it is sent again
@@ -75,7 +75,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         return touched
 
     def _failed(self, name: str, error: Exception) -> None:
-        """Note an error: one of the server is an answer, one of the connection is not."""
+        """Note an error: an error of the server is an answer, an error of the connection is none."""
         number = error.args[0] if isinstance(error, pymysql.MySQLError) and error.args else 0
         if number in NO_ANSWER:
             here().answered(name, error)
@@ -83,9 +83,9 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
             here().answered(name, f"error: {number}", Meaning.REFUSED if number == DUPLICATE else Meaning.NOTHING)
 
     def _answer(self, name: str, statement: str, touched: Any) -> Any:
-        """Return the server's answer: how many rows. Of a lock by name it is the value that the server returned.
+        """Return the server's answer: the number of rows, or for a lock by name the value that the server returned.
 
-        A COMMIT or ROLLBACK changes no row, but its OK does not mean that nothing was found.
+        For a COMMIT or ROLLBACK it is OK: these change no row, and 0 would mean a refusal.
         """
         if name in ("COMMIT", "ROLLBACK"):
             return "OK"
@@ -97,7 +97,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
 
 def count_all(addresses: Iterable[Address]) -> None:
     """Count the statements to the servers of the lock, of each connection of PyMySQL that this process makes from now on."""
-    SERVERS.update((one.host, one.port) for one in addresses)
+    SERVERS.update((address.host, address.port) for address in addresses)
     pymysql.Connection.__init__ = _make  # PyMySQL has no hook for it
 
 

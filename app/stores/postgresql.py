@@ -1,7 +1,7 @@
 """One PostgreSQL server, by psycopg. A connection is a session, and advisory locks belong to it.
 
 A lock gets new connections, or ``parameters`` to make its own: an engine of SQLAlchemy, the settings of Django. All of them are
-counted. There is no pool here: the pool is the library's business.
+counted. There is no pool here: a library has its own.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class PostgreSQL:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """How to connect, by libpq's names: for a library that makes connections of its own."""
-        where = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "dbname": self.endpoint.database}
-        who = {"user": self.endpoint.user, "password": self.endpoint.password, "application_name": self.name}
-        return where | who | CLIENT_OPTIONS
+        """The parameters of a connection, by libpq's names, for a library that makes connections of its own."""
+        address = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "dbname": self.endpoint.database}
+        account = {"user": self.endpoint.user, "password": self.endpoint.password, "application_name": self.name}
+        return address | account | CLIENT_OPTIONS
 
     def plain(self, **options: Any) -> psycopg.Connection:
-        """Return a new connection of psycopg, with autocommit. The caller closes it. ``options`` differ from the usual ones."""
+        """Return a new connection of psycopg, with autocommit. The caller closes it. options: they replace the usual options."""
         return psycopg.connect(**self.parameters | {"autocommit": True} | options)
 
 

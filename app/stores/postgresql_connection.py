@@ -1,8 +1,8 @@
 """The connections of a lock to PostgreSQL: here statements are counted, and faults are injected.
 
-All that psycopg sends for its users goes through two generators: one of its cursors, and one of its connections, for BEGIN,
-COMMIT and the like. Both are replaced in the whole process. So a connection counts whichever library made it, if it leads to a
-server of the lock. Statements that a client in C sends by itself, as psycopg2 does, are not seen here, but in the server's count.
+Every statement that psycopg sends for its users goes through one of two generators: of its cursors, or of its connections for
+BEGIN, COMMIT and the like. Both are replaced in the whole process. So a connection counts whichever library made it, if it leads
+to a server of the lock. The statements of a client in C, such as psycopg2, are not counted here, but by the server.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from app.stores.statements import asks_by_name, meaning, name_of, renews
 ENDED_BY_THE_SERVER = ("57P", "08")  # the first characters of SQLSTATE: the connection is gone, and nothing was answered
 REFUSALS = ("23505", "55P03")  # the unique key is taken; the lock was not free within lock_timeout, or with NOWAIT
 NO = (None, b"f", b"\x00")  # false, as text and in binary form
-SERVERS: set[tuple[str, int]] = set()  # whose connections are counted
-BY_CURSOR: Any = BaseCursor._maybe_prepare_gen  # noqa: SLF001 - psycopg has no hook for what it sends
+SERVERS: set[tuple[str, int]] = set()  # the servers to which all connections of this process are counted
+BY_CURSOR: Any = BaseCursor._maybe_prepare_gen  # noqa: SLF001 - psycopg has no hook for sent statements
 BY_CONNECTION: Any = BaseConnection._exec_command  # noqa: SLF001 - as above
 Steps = Generator[Any, Any, Any]
 
@@ -42,20 +42,20 @@ def count_all(addresses: Iterable[Address]) -> None:
 
 def _by_cursor(cursor: Any, query: Any, **options: Any) -> Steps:
     steps = BY_CURSOR(cursor, query, **options)
-    named = (query.query, *(query.params or ()))
-    return (yield from _counted(cursor.connection, query.query, steps, lambda: cursor.pgresult, named))
+    words = (query.query, *(query.params or ()))
+    return (yield from _counted(cursor.connection, query.query, steps, lambda: cursor.pgresult, words))
 
 
-def _by_connection(connection: Any, command: Any, *options: Any, **named: Any) -> Steps:
+def _by_connection(connection: Any, command: Any, *args: Any, **options: Any) -> Steps:
     text = command.as_bytes(connection) if hasattr(command, "as_bytes") else command
-    steps = BY_CONNECTION(connection, command, *options, **named)
+    steps = BY_CONNECTION(connection, command, *args, **options)
     return (yield from _counted(connection, text, steps, lambda: None))
 
 
-def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[[], Any], named: Sequence[Any] = ()) -> Steps:
-    """Go through the steps of psycopg that send a statement and wait for its result, and note both.
+def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[[], Any], words: Sequence[Any] = ()) -> Steps:
+    """Run the steps of psycopg that send a statement and wait for its result, and note the statement and the result.
 
-    named: the statement and its values.
+    words: the statement and its values.
     """
     statement = text.decode(errors="replace") if isinstance(text, bytes) else text
     name = name_of(statement)
@@ -71,9 +71,9 @@ def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[
     in_a_pipeline = connection.pgconn.pipeline_status != psycopg.pq.PipelineStatus.OFF
     answer = "" if in_a_pipeline else _answer(name, statement, result())
     means = Meaning.OPEN if in_a_pipeline else meaning(name, statement, answer)
-    key = granted_in(b" ".join(value for value in named if value is not None).decode(errors="replace"))
+    key = granted_in(b" ".join(word for word in words if word is not None).decode(errors="replace"))
     try:
-        here().answered(name, answer, means, about=key, prolongs=renews(name, statement))
+        here().answered(name, answer, means, subject=key, prolongs=renews(name, statement))
     except ReplyLost as lost:
         connection.pgconn.finish()
         raise psycopg.OperationalError("the connection is closed: the reply was lost") from lost
@@ -81,7 +81,7 @@ def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[
 
 
 def _is_of_the_lock(connection: Any) -> bool:
-    """Return whether a connection is to one of the servers. It is looked up once."""
+    """Return whether a connection leads to a server of the lock. The answer is kept at the connection."""
     if not hasattr(connection, "is_of_the_lock"):
         with socket.socket(fileno=os.dup(connection.fileno())) as line:
             connection.is_of_the_lock = line.family != socket.AF_UNIX and line.getpeername()[:2] in SERVERS
@@ -89,7 +89,7 @@ def _is_of_the_lock(connection: Any) -> bool:
 
 
 def _failed(name: str, error: psycopg.Error) -> None:
-    """Note an error: one of the server is an answer, one of the connection is not."""
+    """Note an error: an error of the server is an answer, an error of the connection is none."""
     if error.sqlstate is None or error.sqlstate.startswith(ENDED_BY_THE_SERVER):
         here().answered(name, error)
     else:
@@ -98,9 +98,9 @@ def _failed(name: str, error: psycopg.Error) -> None:
 
 
 def _answer(name: str, statement: str, result: Any) -> Any:
-    """Return the server's answer: how many rows. Of a lock by name it is whether the server returned anything but false.
+    """Return the server's answer: the number of rows; for a lock by name, 0 if the server returned false, otherwise 1.
 
-    A function that waits for its lock returns nothing at all: that is a yes. A COMMIT or ROLLBACK changes no row.
+    A function that waits for its lock returns no value at all: that is a yes. For a COMMIT or ROLLBACK the answer is OK.
     """
     if name in ("COMMIT", "ROLLBACK"):
         return "OK"

@@ -44,36 +44,36 @@ class Redis(redis.Redis):
 
     Error = redis.RedisError
 
-    reach: Callable[..., redis.Redis] | None = None  # makes another client of the same server, if a sentinel knows it
+    reach: Callable[..., redis.Redis] | None = None  # makes a client of the same server, if a sentinel names the server
 
     @cached_property
-    def _others(self) -> dict[frozenset[Any], redis.Redis]:
+    def _clients(self) -> dict[frozenset[Any], redis.Redis]:
         return {}  # options → the client with these options
 
     def plain(self, **options: Any) -> redis.Redis:
-        """Return a client of the same server for a library: this one, or if ``options`` of redis-py differ, one with these."""
+        """Return a client of the same server for a library: this one, or one with these ``options`` of redis-py."""
         if not options:
             return self
         which = frozenset(options.items())
-        self._others[which] = made = self._others.get(which) or self._other(**options)
-        return made
+        self._clients[which] = client = self._clients.get(which) or self._client(**options)
+        return client
 
-    def _other(self, **options: Any) -> redis.Redis:
+    def _client(self, **options: Any) -> redis.Redis:
         if self.reach is not None:
             return self.reach(redis.Redis, **options)
         return redis.Redis(connection_pool=redis.ConnectionPool(**self.get_connection_kwargs() | options))
 
     @cached_property
     def subscriptions(self) -> Any:
-        """The channels of this process. They have their own connection, which waits without a time-out."""
-        client = self._other(socket_timeout=None, retry=NEVER_AGAIN)
-        return _part("redis_subscriptions").RedisSubscriptions(client.pubsub, self.Error)
+        """The subscriptions of this process. They have their own connection, which waits without a time-out."""
+        subscriber = self._client(socket_timeout=None, retry=NEVER_AGAIN)
+        return _part("redis_subscriptions").RedisSubscriptions(subscriber.pubsub, self.Error)
 
 
-def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:
-    """Make a client for one of an endpoint's servers. ``others`` are options that differ."""
+def client(kind: type[Redis], endpoint: Endpoint, address: Address, **changed: Any) -> Redis:
+    """Make a client for one of an endpoint's servers. changed: they replace the usual options."""
     account = {"username": endpoint.user or None, "password": endpoint.password or None, "db": int(endpoint.database or 0)}
-    options = account | _options() | others
+    options = account | _options() | changed
     if endpoint.scheme != SENTINEL:
         return kind(host=address.host, port=address.port, **options)
     sentinel = Sentinel([(address.host, address.port)], sentinel_kwargs=_options())
@@ -81,9 +81,9 @@ def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: An
     def reach(kind: type[redis.Redis], **more: Any) -> Any:
         return sentinel.master_for(PRIMARY, redis_class=kind, **options | more)
 
-    made: Redis = reach(kind)
-    made.reach = reach
-    return made
+    primary: Redis = reach(kind)
+    primary.reach = reach
+    return primary
 
 
 def _part(name: str) -> ModuleType:

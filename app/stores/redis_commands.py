@@ -1,4 +1,4 @@
-"""Tell the meaning of Redis' commands and answers for a lock, as far as it can be known without the lock."""
+"""Tell the keys of Redis' commands, and the meaning of an answer for a lock, as far as it is known without the lock."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ NOT_ABOUT_THE_LOCK = frozenset(
      "PSUBSCRIBE", "PUNSUBSCRIBE", "PUBLISH"}
 )  # fmt: skip
 KINDS = dict.fromkeys(SCRIPTS, OPEN) | dict.fromkeys(LOOKS, LOOKED) | dict.fromkeys(NOT_ABOUT_THE_LOCK, NOTHING) | {"DEL": OPEN}
-# the names that need no reading; other names are read word by word
+# names that are one word in capitals; other names are split and put in capitals
 ONE_WORD = frozenset({"SET", *KINDS, *CONDITIONAL})
 LISTENING = frozenset({"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR"})
-# how long these wait is their last word
+# the last word of these is how long they wait
 WAITS_LAST = frozenset({"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX"})
-GRANTS_LATE = WAITS_LAST | {"BLMPOP", "BZMPOP", "XREAD", "XREADGROUP"}  # their grant is made when they are answered
+GRANTS_LATE = WAITS_LAST | {"BLMPOP", "BZMPOP", "XREAD", "XREADGROUP"}  # the store grants when it answers
 WAITING = GRANTS_LATE | {"WAIT"}
 TRANSACTION = frozenset({"MULTI", "EXEC", "DISCARD"})
 WITH_KEYS_ALONE = frozenset({"DEL", "UNLINK", "EXISTS", "MGET", "TOUCH"})
@@ -50,8 +50,8 @@ def words(command: Sequence[Any]) -> Command:
 def unpacked(packed: bytes) -> list[Command]:
     """Return the commands in a text of the Redis protocol."""
     commands, at = [], 0
-    while (found := resp.command(packed, at)) is not None:
-        command, at = found
+    while (parsed := resp.command(packed, at)) is not None:
+        command, at = parsed
         commands.append(words(command))
     return commands
 
@@ -62,7 +62,7 @@ def text(word: object) -> str:
 
 
 def script(command: Command) -> str:
-    """Return which script a command runs: its text, its hash or its name; empty for a command that runs none."""
+    """Return the script that a command runs, as its text, hash or name; empty for a command that runs none."""
     if command[0] not in SCRIPTS:
         return ""
     return command[1] if isinstance(command[1], str) else text(command[1])
@@ -85,7 +85,7 @@ def keys(command: Command) -> tuple[str, ...]:
 
 
 def prolongs(command: Command) -> bool:
-    """Return whether a command can prolong a lease: it sets a TTL, by its name, or it runs a script."""
+    """Return whether a command can prolong a lease: its name or an option sets a TTL, or it runs a script."""
     name = command[0]
     if name in SETS_A_TTL:
         return True
@@ -93,7 +93,7 @@ def prolongs(command: Command) -> bool:
 
 
 def meaning(command: Command, answer: object) -> Meaning:
-    """Return the meaning of an answer for a lock. Only an answer with a meaning of its own is a refusal."""
+    """Return the meaning of an answer for a lock. It is REFUSED only if no other reading of the answer is possible."""
     name = command[0]
     if name in KINDS:
         return KINDS[name]

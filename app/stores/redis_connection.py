@@ -1,8 +1,8 @@
-"""The connections of a lock to Redis: here commands are counted, and faults are injected.
+"""Count commands and inject faults at the connections of a lock to Redis.
 
-All that redis-py sends goes through ``send_command`` or ``send_packed_command`` of a connection: single commands, pipelines,
+Every command of redis-py goes through ``send_command`` or ``send_packed_command`` of a connection: single commands, pipelines,
 WATCH and MULTI, subscriptions. Which client sends it does not matter: a replica counts each connection to a server of the lock
-(``count_all``), also that of a client that a library makes by the address alone. What redis-py sends by itself does not count:
+(``count_all``), also if a library makes the client. The commands that redis-py sends by itself do not count:
 HELLO, AUTH, CLIENT SETINFO, SELECT, and the PING of a health check.
 """
 
@@ -44,7 +44,7 @@ from app.stores.redis_commands import (
 )
 from app.stores.redis_steps import Call, Stepped, at_once, done
 
-SERVERS: set[tuple[str, int]] = set()  # of which all clients of this process are counted
+SERVERS: set[tuple[str, int]] = set()  # the servers to which all clients of this process are counted
 INTRODUCE, INTRODUCE_ASYNC = AbstractConnection.on_connect_check_health, AsyncConnection.on_connect_check_health
 
 
@@ -57,7 +57,7 @@ class Awaited(NamedTuple):
 
 
 class Seam(Stepped):
-    """The state of a connection's commands, whether it is of threads or of asyncio."""
+    """The state of a connection's commands, for threads and for asyncio."""
 
     # of the server
     port: int = 0
@@ -65,11 +65,11 @@ class Seam(Stepped):
     awaited: deque[Awaited | None]
     # the commands of the open MULTI
     queued: list[Command]
-    # whether nothing counts: while redis-py introduces itself to the server, and always on a connection of the counter
+    # whether commands are not counted: while redis-py introduces itself to the server, and always on a connection of the counter
     uncounted: bool
 
     def begin(self) -> None:
-        """Forget the commands of an earlier connection to the server."""
+        """Start without commands: those of an earlier connection to the server are forgotten."""
         self.awaited, self.queued, self.ordered = deque(), [], deque()
         self.listening = self.stepping = False
 
@@ -82,7 +82,7 @@ class Seam(Stepped):
         """Note the commands that will be sent, and reach the failpoints. Return whether their answers are awaited."""
         if not COUNTING.get():
             return False
-        if commands[0][0] == "PING" and not check_health:  # of redis-py's health check
+        if commands[0][0] == "PING" and not check_health:  # redis-py's health check
             if not self.listening:
                 self.awaited.append(None)
             return False
@@ -109,14 +109,14 @@ class Seam(Stepped):
         self.stepping = Steps.address is not None
 
     async def _transmit(self, send: Callable[..., Any], packed: Any, check_health: bool, *commands: Command) -> None:
-        """Send commands as one text, those of a pipeline for example, which are read from the text if they are not given."""
+        """Send one command, or several in one text, such as a pipeline. Commands that are not given are read from the text."""
         if self.uncounted:
             await done(send(packed, check_health))
             return
         packed, before_ns = in_one(packed), here().sent.at_ns
         commands = commands or tuple(unpacked(packed))
         counts = self._counts(commands, check_health)
-        if counts and commands[-1][0] in LISTENING:  # a lease counts from the last command that can have granted it
+        if counts and commands[-1][0] in LISTENING:  # it grants nothing: a lease counts from the command before it
             here().sent.at_ns = before_ns
         await done(send([packed], check_health))
         if counts:
@@ -147,7 +147,7 @@ class Seam(Stepped):
         return await done(again.read_response(*args, **kwargs))
 
     def _take(self, awaited: Awaited, answer: Any) -> bool:
-        """Take the answer to the first of the awaited commands. Return False if the command is to be sent again.
+        """Take the answer to the first awaited command. Return False if the command must be sent again.
 
         Raises ConnectionError for a reply that is lost for good: no client sends half a pipeline again.
         """
@@ -181,10 +181,10 @@ class Seam(Stepped):
             means = NOTHING
         elif isinstance(answer, bytes):
             answer = text(answer)
-        about, renews = keys_of_all(carried_out), any(map(prolongs, carried_out))
-        if command[0] in GRANTS_LATE:  # it waited at the store: its grant was made just now, and not when it was sent
+        names, renews = keys_of_all(carried_out), any(map(prolongs, carried_out))
+        if command[0] in GRANTS_LATE:  # it waited at the store, which granted it just now, and not when it was sent
             here().sent.at_ns = monotonic_ns()
-        here().answered(command[0], answer, means, about, script=script(command), server=self.port, prolongs=renews)
+        here().answered(command[0], answer, means, names, script=script(command), server=self.port, prolongs=renews)
 
 
 class Counted(Seam, AbstractConnection):
@@ -211,7 +211,7 @@ class Counted(Seam, AbstractConnection):
 
 
 class CountedAsync(Seam, AsyncConnection):
-    """The same of an asyncio client.
+    """The same for an asyncio client.
 
     A lock may run an event loop in the thread of its request, or hand a coroutine to the loop of another thread. The context of
     the request follows its tasks, so their commands belong to that request.
@@ -221,9 +221,9 @@ class CountedAsync(Seam, AsyncConnection):
     def _holder(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(1)
 
-    async def _at(self, call: Call, at: str, **about: Any) -> Any:
-        """Wait in another thread: the other tasks of the event loop go on."""
-        return await wrap_future(self._holder.submit(copy_context().run, partial(call, at, **about)))
+    async def _at(self, call: Call, at: str, **details: Any) -> Any:
+        """Wait in a thread of its own, so that the tasks of the event loop go on."""
+        return await wrap_future(self._holder.submit(copy_context().run, partial(call, at, **details)))
 
     async def send_command(self, *args: Any, **kwargs: Any) -> None:
         send = partial(super().send_command, *args, **kwargs)
@@ -250,20 +250,20 @@ def in_one(command: Any) -> bytes:
 
 
 def keys_of_all(commands: Sequence[Command]) -> tuple[str, ...]:
-    """Return the keys of several commands; NO_KEY if none of them can be about one."""
-    if all(one[0] in TRANSACTION or one[0] in NOT_ABOUT_THE_LOCK for one in commands):
+    """Return the keys of several commands; NO_KEY if none of them can have one."""
+    if all(command[0] in TRANSACTION or command[0] in NOT_ABOUT_THE_LOCK for command in commands):
         return NO_KEY
-    return tuple(key for one in commands for key in keys(one))
+    return tuple(key for command in commands for key in keys(command))
 
 
 def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:
-    """Return the common meaning of the answers to a transaction's commands: one that agreed is enough."""
+    """Return the common meaning of the answers to a transaction's commands: AGREED if the store agreed to one of them."""
     meanings = {meaning(command, answer) for command, answer in zip(commands, answers, strict=False)}
-    return next((one for one in (AGREED, OPEN, LOOKED, REFUSED) if one in meanings), NOTHING)
+    return next((candidate for candidate in (AGREED, OPEN, LOOKED, REFUSED) if candidate in meanings), NOTHING)
 
 
 def counted(connection: Any) -> Any:
-    """Return a connection as one that is counted, whichever class of redis-py it has."""
+    """Make a connection of any class of redis-py a counted one, and return it."""
     if not isinstance(connection, Seam):
         kind: Any = type(connection)
         connection.__class__ = _counted(kind)
@@ -271,7 +271,7 @@ def counted(connection: Any) -> Any:
 
 
 def count_all(addresses: Iterable[Address]) -> None:
-    """Count the commands of each client of this process to these servers: also of a client that a library makes by itself.
+    """Count the commands of each client of this process to these servers, also of a client that a library makes.
 
     A connection with a hook of its own is left alone. The client of the counter has one, ``uncounted``.
     """
@@ -281,7 +281,7 @@ def count_all(addresses: Iterable[Address]) -> None:
 
 
 def _introduce(connection: Any, check_health: bool = True) -> None:
-    """Begin a new connection; count it if it is to one of the servers."""
+    """Begin a new connection; count it if it leads to a server of the lock."""
     begin = partial(INTRODUCE, connection, check_health)
     if connection.redis_connect_func is None and _is_of_the_lock(connection):
         at_once(counted(connection).introduce(begin))
@@ -295,13 +295,13 @@ async def _introduce_async(connection: Any, check_health: bool = True) -> None:
 
 
 def _is_of_the_lock(connection: Any) -> bool:
-    """Return whether a connection is to one of the servers of which all clients are counted, or to one that a sentinel names."""
+    """Return whether a connection leads to one of SERVERS, or to a server that a sentinel names."""
     address = (_host(getattr(connection, "host", "")), getattr(connection, "port", 0))
     return address in SERVERS or isinstance(connection, SentinelManagedConnection)
 
 
 def uncounted(connection: Any) -> None:
-    """Begin a connection that is not a lock's: a hook for new connections."""
+    """Begin a connection of the counter: a hook of redis-py for new connections."""
     if Steps.address is None:
         connection.on_connect()
     else:

@@ -1,6 +1,6 @@
-"""Several independent Redis servers, asked all at once: a command is sent to each before any answer is read.
+"""Several independent Redis servers. A command is sent to all of them before the first answer is read.
 
-A server that is down, or does not answer in time, is one vote less: the answers of the other servers are still used.
+A server that is down, or does not answer in time, is one vote less; the remaining answers are still used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.stores.redis_connection import count_all  # noqa: F401 - lock_store cal
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
-# A silent node must not delay the question to the other nodes: a new connection therefore sends no command of its own.
+# A new connection sends no command of its own: it would wait for a silent node, and delay the command to the next nodes.
 UNHEARD = UNNAMED | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
 
 
@@ -34,7 +34,7 @@ class RedisNodes:
         self.counted = counted
 
     def all(self, *command: Any) -> list[Any]:
-        """Return each node's answer in order; the error of a node without an answer. It is one command for the failpoints."""
+        """Return the nodes' answers in order; the error of a node without an answer. For the failpoints it is one command."""
         if not self.counted:
             return self._all(*command)
         try:
@@ -45,7 +45,7 @@ class RedisNodes:
             return self._ask(command)
 
     def plain(self, **options: Any) -> list[redis.Redis]:
-        """Return a client for each node, for a library. The commands of each are counted one by one."""
+        """Return a client for each node, for a library. Each command to each node is counted."""
         return [node.plain(**options) for node in self.nodes]
 
     def close(self) -> None:
@@ -64,9 +64,9 @@ class RedisNodes:
         return answers
 
     def _all(self, *command: Any) -> list[Any]:
-        asked = [_send(node, command) for node in self.nodes]
+        connections = [_send(node, command) for node in self.nodes]
         until_s = time.monotonic() + NODE_TIMEOUT_S
-        return [_read(node, connection, until_s) for node, connection in zip(self.nodes, asked, strict=True)]
+        return [_read(node, connection, until_s) for node, connection in zip(self.nodes, connections, strict=True)]
 
 
 def _by_majority(answers: list[Any]) -> int:

@@ -1,7 +1,7 @@
-"""The connections to Redis that let each command wait for the controller of ``app/request/steps.py``.
+"""Let each command on a connection to Redis wait for the controller of ``app/request/steps.py``.
 
-It is outside of the count of commands, so for the journal a held command was not sent yet. The connections to the counter
-are held as well: a controller decides the order of reads and writes too.
+A command waits before it is counted, so for the journal it was not sent yet. The commands to the counter
+wait as well: a controller decides the order of reads and writes too.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ Call = Callable[..., Any]
 
 
 class Stepped:
-    """A connection on which each command waits, whether it is of threads or of asyncio."""
+    """A connection, of threads or of asyncio, on which each command waits."""
 
     # whether there is a controller; False while the client introduces itself to the server
     stepping = False
-    # from the first subscription on, answers come when they come, as messages do: no command waits for its own
+    # whether the connection is subscribed: answers then come like messages, and no command waits for its own answer
     listening: bool
-    # the commands that were sent and are not yet answered, with the order of each
+    # for each command that was sent and is not yet answered: its order, and the function that sends it again
     ordered: deque[tuple[str, Callable[[], Any]]]
 
-    async def _at(self, call: Call, at: str, **about: Any) -> Any:
-        """Report to the controller, and wait if ``call`` does."""
-        return call(at, **about)
+    async def _at(self, call: Call, at: str, **details: Any) -> Any:
+        """Call a function of ``Steps``: it reports to the controller, and ``wait`` also waits for an order."""
+        return call(at, **details)
 
     async def _hold(self, send: Call, command: Command) -> None:
         """Send a command once the controller lets it go."""
         order = await self._at(steps.wait, COMMAND, words=list(map(text, command)))
-        if await self._is_broken():  # as a client finds out that takes the connection now
+        if await self._is_broken():  # as a client checks a connection that it takes from the pool
             await done(self.disconnect())  # type: ignore[attr-defined] # of the connection
             await done(self.connect())  # type: ignore[attr-defined] # as above
         if order != LOSE_COMMAND:
@@ -53,7 +53,7 @@ class Stepped:
             return True
 
     async def _held_reply(self, read: Call) -> Any:
-        """Read the next reply, and report it, or lose it if that was the order; of a message, wait before it is taken."""
+        """Read the next reply, and report it, or lose it if that was the order. If it is a message, wait before it is taken."""
         if not self.ordered:
             message = await read()
             if self.listening and isinstance(message, list) and text(message[0]) == MESSAGE:
@@ -76,13 +76,13 @@ class Stepped:
         return answer
 
 
-async def done(found: Any) -> Any:
-    """Return the result of a connection's method: of asyncio's, when the method has ended."""
-    return await found if type(found) is CoroutineType else found
+async def done(result: Any) -> Any:
+    """Return the result of a connection's method; wait for it if the method is a coroutine function."""
+    return await result if type(result) is CoroutineType else result
 
 
 def at_once(work: Coroutine[Any, Any, Any]) -> Any:
-    """Return the result of a coroutine that waits for nothing but its thread."""
+    """Return the result of a coroutine that never gives control to an event loop."""
     try:
         work.send(None)
     except StopIteration as end:
@@ -91,7 +91,7 @@ def at_once(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _plain(answer: Any) -> Any:
-    """Return an answer as JSON has it."""
+    """Return an answer in types that JSON has."""
     if isinstance(answer, list):
-        return [_plain(one) for one in answer]
+        return [_plain(item) for item in answer]
     return answer if answer is None or isinstance(answer, (int, str)) else text(answer)

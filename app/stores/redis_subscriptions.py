@@ -1,12 +1,12 @@
 """The subscriptions of one process to Redis channels: one connection for all its threads.
 
-A channel is subscribed while at least one thread listens to it, and is left with the last of them. So no message is kept for
-which nobody waited. A message wakes one of the threads that wait, so that a release does not send all of them to the store.
+A channel is subscribed while at least one thread listens to it. So no message is kept if nobody waits for it. A message wakes
+one of the waiting threads, so that a release does not send all of them to the store.
 When the connection breaks, it is made again, and one waiting thread is woken, because messages may have been lost meanwhile.
 A waiter must always limit its wait by a time-out.
 
 Only the listening thread makes a broken connection again. If redis-py did so for each thread, two threads would read from the new
-connection, and one would wait for ever for an answer that the first has taken. So the client must not repeat a command by itself.
+connection, and one would wait for ever for an answer that the other has read. So the client must not repeat a command by itself.
 
 Source: Redisson, LockPubSub and PublishSubscribe (an entry with a counter and a latch for each channel, one permit a message).
 """
@@ -28,7 +28,7 @@ CLOSED = (OSError, ValueError, AttributeError, RuntimeError)  # another thread h
 
 @dataclass
 class RedisChannel:
-    """One channel, as its waiters see it. It lives from the first of them to the last."""
+    """One channel, as its waiters see it. It lives from the first waiter to the last."""
 
     # how many threads listen to it
     listeners: int = 0
@@ -46,12 +46,12 @@ class RedisSubscriptions:
     """The channels to which this process is subscribed."""
 
     def __init__(self, subscription: Callable[[], Any], error: type[Exception]) -> None:
-        """Take the function that makes the client's subscription, and the type of the errors that it raises."""
+        """subscription: makes the client's subscription. error: the type of its errors."""
         self._make = subscription
         self._error = error
         self._subscription: Any = None
         self._channels: dict[str, RedisChannel] = {}
-        # held while the client's subscription is changed: while a command is sent, and while a confirmation is taken in
+        # held while the client's subscription changes: while a command is sent, and while a confirmation is handled
         self._mutex = threading.Lock()
 
     @contextmanager
@@ -78,7 +78,7 @@ class RedisSubscriptions:
         return self._channels[name]
 
     def _unsubscribe(self, name: str) -> None:
-        """Leave a channel. Without a connection nothing has to be left, and the listener must not fail for it."""
+        """Leave a channel. Without a connection, or if it breaks, there is nothing to leave."""
         del self._channels[name]
         if self._subscription is not None:
             with suppress(self._error):
@@ -94,9 +94,9 @@ class RedisSubscriptions:
             threading.Thread(target=self._listen, args=(subscription,), name="subscriptions", daemon=True).start()
 
     def _listen(self, subscription: Any) -> None:
-        """Take in messages until the connection breaks. Then make another one, while a thread listens to a channel.
+        """Handle messages until the connection breaks. Then connect again, as long as a thread listens to a channel.
 
-        ``get_message`` would take in and handle a message in one step, and lose a subscription that is made in between.
+        ``get_message`` would read and handle a message in one step, and lose a subscription that is made in between.
         """
         while True:
             try:
@@ -112,7 +112,7 @@ class RedisSubscriptions:
             threading.Event().wait(AGAIN_AFTER_S)
 
     def _is_missing(self) -> bool:
-        """Try to connect again if that is needed. Return whether it is still needed."""
+        """Connect again if a thread listens and there is no connection. Return whether there is still none."""
         with self._mutex:
             if self._subscription is None and self._channels:
                 with suppress(self._error):

@@ -1,4 +1,4 @@
-"""Name a statement of SQL, and tell the meaning of its answer for a lock: for all databases."""
+"""Tell the name of an SQL statement, and the meaning of its answer for a lock, for all databases."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from app.request.answer import Meaning
 
-# the first word of a statement, after comments and after MariaDB's prefix that bounds it
+# the first word of a statement, after comments and after MariaDB's prefix with a time limit
 NAME = re.compile(r"(?:\s|/\*.*?\*/|\()*(?:SET\s+STATEMENT\s.*?\sFOR\s+)?\(?\s*(\w+)", re.IGNORECASE | re.DOTALL)
 LOCKS_ROWS = re.compile(r"\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b", re.IGNORECASE)
 NAMED_LOCK = re.compile(r"\b(?:GET_LOCK|RELEASE_LOCK|pg_(?:try_)?advisory_\w+)\s*\(", re.IGNORECASE)
@@ -16,8 +16,8 @@ NOT_ABOUT_THE_LOCK = ("BEGIN", "START", "SAVEPOINT", "RELEASE", "ROLLBACK", "SET
 
 def name_of(statement: str) -> str:
     """Return the name of a statement: its first word."""
-    found = NAME.match(statement)
-    return found[1].upper() if found else ""
+    match = NAME.match(statement)
+    return match[1].upper() if match else ""
 
 
 def asks_by_name(name: str, statement: str) -> bool:
@@ -26,7 +26,7 @@ def asks_by_name(name: str, statement: str) -> bool:
 
 
 def renews(name: str, statement: str) -> bool:
-    """Return whether a statement can prolong a lease in a row: it changes one that is there."""
+    """Return whether a statement can prolong a lease in a row: it changes an existing row."""
     return name in ("UPDATE", "REPLACE") or (name == "INSERT" and UPSERTS.search(statement) is not None)
 
 

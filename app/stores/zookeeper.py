@@ -1,7 +1,7 @@
 """ZooKeeper, by kazoo: one session a replica, and the calls of the client that a lock needs.
 
 kazoo's ready-made Lock is not used. kazoo makes a broken connection again by itself, in the same session if the session still
-exists. A command that was under way then raises ``Unanswered``: it may have been carried out, and the caller must look.
+exists. A command that was under way then raises ``Unanswered``: it may have been carried out, and the caller must check.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CLIENT_OPTIONS: dict[str, Any] = {
 
 
 class ZooKeeper:
-    """The servers, and the sessions of this process: one for each timeout, begun when it is first asked for."""
+    """The servers, and the sessions of this process: one for each timeout, begun at its first use."""
 
     Error = (KazooException, KazooTimeoutError)
 
@@ -97,10 +97,10 @@ class KazooSession:
         """Delete a node, and return whether it existed."""
         return bool(self._answer(self.client.delete_async(path), absent=False))
 
-    def _answer(self, asked: Any, absent: Any = None) -> Any:
-        """Return the answer, ``absent`` if there is no such node."""
+    def _answer(self, sent: Any, absent: Any = None) -> Any:
+        """Return the answer of a sent command; ``absent`` if there is no such node."""
         try:
-            return asked.get(timeout=CLIENT_OPTIONS["answer_timeout_s"])
+            return sent.get(timeout=CLIENT_OPTIONS["answer_timeout_s"])
         except NoNodeError:
             return absent
 

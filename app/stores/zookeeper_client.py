@@ -1,9 +1,9 @@
 """Count commands and inject faults in every client of kazoo that connects to the lock's servers.
 
-All that kazoo sends for a caller goes through ``_call``, whichever recipe asks for it: its own Lock, a transaction, a command
-with or without ``_async``. Heartbeats and the beginning of a session do not. The answer comes in another thread, and the caller
-takes it with ``get``. There the failpoints are reached, in the thread of the request. What kazoo sends in its own threads,
-to make the nodes above a node for example, is not counted.
+Every command that kazoo sends for a caller goes through ``_call``, whichever recipe sends it: its own Lock, a transaction, a
+command with or without ``_async``. Heartbeats and the beginning of a session do not. The answer comes in another thread, and the
+caller takes it with ``get``. There the failpoints are reached, in the thread of the request. Commands that kazoo sends in its own
+threads, for example to make the parents of a node, are not counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EPHEMERAL = 1  # the flag of a node that ends with its session
 LOOKS = ("exists", "getChildren", "getData", "getACL")
 CHANGES = ("create", "delete", "setData", "transaction")
 UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError, KazooTimeoutError)
-SERVERS: set[tuple[str, int]] = set()  # whose clients are counted
+SERVERS: set[tuple[str, int]] = set()  # the servers to which all clients of this process are counted
 MAKE = KazooClient.__init__
 
 
@@ -47,14 +47,14 @@ class SentCommand(NamedTuple):
     """One command that was sent."""
 
     command: str
-    # the place of the answer
+    # the object that receives the answer
     result: Any
     # the request and the phase that it belongs to
     cause: tuple[str, str]
 
 
 class _OfThread(threading.local):
-    """The commands that this thread has sent, and whose answers it has not seen."""
+    """The commands that this thread has sent, without those whose answers are noted."""
 
     def __init__(self) -> None:
         self.sent: deque[SentCommand] = deque()
@@ -92,9 +92,9 @@ class CountedClient(KazooClient):
             return super()._call(request, async_object)
         command = _name(request)
         here().sending(command, error=ConnectionLoss)
-        for one in getattr(request, "operations", (request,)):
-            if hasattr(one, "flags"):  # it creates a node
-                here().hangs_on(self._session_name() if one.flags & EPHEMERAL else "")
+        for operation in getattr(request, "operations", (request,)):
+            if hasattr(operation, "flags"):  # it creates a node
+                here().hangs_on(self._session_name() if operation.flags & EPHEMERAL else "")
         if here().phase is RENEW:
             self._journal_answer(command, getattr(request, "path", ""), async_object)
         else:
@@ -117,7 +117,7 @@ class CountedClient(KazooClient):
         self._connection._send_ping = send_and_record  # noqa: SLF001 - see above
 
     def _journal_session(self, state: str) -> None:
-        """Journal the beginning of a session, and each new connection in it: a session renews no lock from before its time."""
+        """Journal the beginning of a session, and each new connection in it: a session renews no lock older than itself."""
         if state == KazooState.CONNECTED:
             here().renewed(CONNECT, "connected", [self._session_name()])
 
@@ -127,8 +127,8 @@ class CountedClient(KazooClient):
 
 
 def count_all(addresses: Iterable[Address]) -> None:
-    """Count the commands to the servers of the lock, of each client of kazoo that this process makes from now on."""
-    SERVERS.update((one.host, one.port) for one in addresses)
+    """From now on, count the commands to the servers of the lock, of each client of kazoo that this process makes."""
+    SERVERS.update((address.host, address.port) for address in addresses)
     KazooClient.__init__ = _make  # kazoo has no hook for it
 
 
@@ -140,33 +140,33 @@ def _make(client: Any, *args: Any, **options: Any) -> None:
 
 
 def _note_answers(given_up: bool) -> None:
-    """Note the answers to this thread's commands. Of an earlier phase, none is noted."""
+    """Note the answers to this thread's commands in the current phase; drop the commands of earlier phases."""
     for _ in range(len(of_thread.sent)):
-        one = of_thread.sent.popleft()
-        if one.cause != (here().request, here().phase):
+        sent = of_thread.sent.popleft()
+        if sent.cause != (here().request, here().phase):
             continue
-        if not one.result.ready() and not given_up:
-            of_thread.sent.append(one)
+        if not sent.result.ready() and not given_up:
+            of_thread.sent.append(sent)
             continue
-        error = one.result.exception if one.result.ready() else KazooTimeoutError()
+        error = sent.result.exception if sent.result.ready() else KazooTimeoutError()
         try:
             if isinstance(error, UNANSWERED):
-                here().answered(one.command, error)
+                here().answered(sent.command, error)
             else:
-                here().answered(one.command, _text(one.result), _meaning(one, error))
+                here().answered(sent.command, _text(sent.result), _meaning(sent, error))
         except ReplyLost as lost:  # kazoo sends nothing twice: the caller learns that the outcome is unknown
             raise ConnectionLoss from lost
 
 
-def _meaning(one: SentCommand, error: Exception | None) -> Meaning:
+def _meaning(sent: SentCommand, error: Exception | None) -> Meaning:
     """Return the meaning of an answer for a lock."""
-    if one.command in LOOKS:
+    if sent.command in LOOKS:
         return Meaning.LOOKED
-    if one.command not in CHANGES:
+    if sent.command not in CHANGES:
         return Meaning.NOTHING
     if error is not None:
         return Meaning.REFUSED if isinstance(error, (NodeExistsError, BadVersionError)) else Meaning.NOTHING
-    failed = one.command == "transaction" and any(isinstance(part, Exception) for part in one.result.value)
+    failed = sent.command == "transaction" and any(isinstance(part, Exception) for part in sent.result.value)
     return Meaning.REFUSED if failed else Meaning.AGREED
 
 
@@ -176,6 +176,6 @@ def _text(result: Any) -> str:
 
 
 def _name(request: Any) -> str:
-    """Return the name of a command as ZooKeeper has it: ``getChildren`` for kazoo's GetChildren2."""
+    """Return ZooKeeper's name of a command: ``getChildren`` for kazoo's GetChildren2."""
     name = type(request).__name__.rstrip("2")
     return name[0].lower() + name[1:]

@@ -1,4 +1,4 @@
-"""The wire: a lock of any language behind the seam of the lab. ``docs/worker.md`` is its user's manual.
+"""Run a lock of any language, in a program of its own. ``docs/worker.md`` is the user's manual.
 
 A *worker* is a program that holds locks. It reads lines from its standard input, and answers on its standard output::
 
@@ -8,9 +8,10 @@ A *worker* is a program that holds locks. It reads lines from its standard input
     drop 3                                  forget lane 3, and close its connections; no answer
 
 Any call can be answered with ``3 error TEXT``. A worker ends when its standard input ends. A lane serves one request at a time
-and has connections of its own, so each command belongs to one request. What a lane sends while no call waits is a renewal.
+and has connections of its own, so each command belongs to one request. Commands that a lane sends while no call waits are
+renewals.
 
-``resp`` cuts messages out of what a socket delivers, ``link`` carries a connection's commands to the store, ``lane`` has the
-connections of one request at a time, ``worker`` is the program, and the lock that a request gets. ``own_client`` lets a lock in
-the replica's own process use a lane, if its client is one that the lab does not see.
+``resp`` splits a stream of bytes into messages, ``link`` forwards a connection's commands to the store, ``lane`` has the
+connections of one request at a time, ``worker`` starts the program, and makes the lock of a request. ``own_client`` lets a lock
+in the replica's own process use a lane, if the lab cannot see its client.
 """

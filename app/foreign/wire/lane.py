@@ -1,4 +1,4 @@
-"""A lane: the connections of one request at a time, and the thread that carries what goes over them."""
+"""Forward the connections of one request at a time: a lane, with a thread of its own."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CONNECT_S = 2.0  # as the lab's own clients
 
 
 class WireLane:
-    """One lane. Its thread carries commands for the request whose call waits; else for a renewal of the last request."""
+    """A lane. Its thread forwards commands for the request whose call waits, or else as renewals of the last request."""
 
     def __init__(self, stores: Sequence[Callable[[], socket.socket]]) -> None:
-        """Take what makes a new connection to each server of the store: where a sentinel knows the server, it can change."""
-        self.place: CurrentRequest | None = None  # for whom the thread carries
+        """Start the thread. stores: for each server, a function that connects to it: a sentinel may name a new one."""
+        self.place: CurrentRequest | None = None  # the request for which the thread forwards
         self.has_carried = False
-        # for the request that waits: the worker's answer, or an error in its place
+        # for the request that waits: the worker's answer, or an error
         self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._links: set[Link] = set()
         self._events = selectors.DefaultSelector()
@@ -42,11 +42,11 @@ class WireLane:
 
     @property
     def ports(self) -> list[int]:
-        """Return where the worker finds the servers of the store, in their order."""
-        return [one.getsockname()[1] for one in self._servers]
+        """Return the local ports that lead to the servers of the store, in their order."""
+        return [server.getsockname()[1] for server in self._servers]
 
     def retire(self) -> None:
-        """Close the lane once its client has closed its connections: what it still sends is seen until then."""
+        """Close the lane once its client has closed its connections; until then, its commands are still forwarded and counted."""
         with contextlib.suppress(OSError):  # its thread has ended already
             self._bell.send(b".")
 
@@ -55,7 +55,7 @@ class WireLane:
         self._bell.close()
 
     def _carry(self) -> None:
-        """Do what each event asks for, until the lane ends."""
+        """Handle the events of the sockets until the lane ends."""
         goes_on = True
         while goes_on and (self._links or not self._is_retired):
             for key, _ in self._events.select():
@@ -67,12 +67,12 @@ class WireLane:
         self._bell.close()
 
     def _retires(self) -> bool:
-        """Note that the lane is retired. Return False if it is closed."""
+        """Note that the lane is retired. Return False if it was closed instead."""
         self._is_retired = True
         return bool(self._closing.recv(1))
 
     def _carries_on(self, link: Link, side: socket.socket) -> bool:
-        """Carry what has arrived at a connection. Return False if a failpoint ends the request: its lane ends with it."""
+        """Forward the bytes that have arrived at a connection. Return False if a failpoint ends the request, and so its lane."""
         if link not in self._links:
             return True
         self.has_carried = True
@@ -81,7 +81,7 @@ class WireLane:
         except (Closed, NotRedis) as error:
             link.fail(error)
             self._drop(link)
-        except Exception as error:  # noqa: BLE001 - of a failpoint: the request that waits gets it
+        except Exception as error:  # noqa: BLE001 - from a failpoint: the request that waits gets it
             if here().request:
                 self.answers.put(error)
                 return False
@@ -92,7 +92,7 @@ class WireLane:
         near, _ = server.accept()
         try:
             link = Link(near, store())
-        except Exception:  # noqa: BLE001 - whatever a client raises where no server is: then the worker has no server either
+        except Exception:  # noqa: BLE001 - any error of a client: without a server, the worker gets no connection either
             near.close()
             return True
         self._links.add(link)
@@ -108,18 +108,18 @@ class WireLane:
 
 
 def renewal(place: CurrentRequest | None) -> CurrentRequest | None:
-    """Return the place of what a lane carries while no call of its request waits: a renewal, begun by that request."""
+    """Return the request for commands of a lane while no call waits: as renewals, from a thread that this request started."""
     return None if place is None else CurrentRequest(place.context, begun_in=ACQUIRE)
 
 
 def servers(store: Any) -> list[Callable[[], socket.socket]]:
-    """Return what makes a new connection to each server of a store, in their order: one that no client of the lab has made."""
-    return [partial(_connected, one.connection_pool) for one in getattr(store, "nodes", None) or [store]]
+    """Return for each server of a store, in their order, a function that connects to it without a client of the lab."""
+    return [partial(_connected, server.connection_pool) for server in getattr(store, "nodes", None) or [store]]
 
 
 def _connected(pool: Any) -> socket.socket:
     """Return a new connection to the server of a pool of redis-py. Raises OSError."""
     ask, options = getattr(pool, "get_master_address", None), pool.connection_kwargs
-    made = socket.create_connection(ask() if ask is not None else (options["host"], options["port"]), CONNECT_S)
-    made.settimeout(None)
-    return made
+    connection = socket.create_connection(ask() if ask is not None else (options["host"], options["port"]), CONNECT_S)
+    connection.settimeout(None)
+    return connection

@@ -1,4 +1,4 @@
-"""A connection of a worker, and the one to the store behind it: commands are counted, and faults are injected, on the way."""
+"""Forward a worker's connection to the store: on the way, commands are counted, and faults are injected."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from app.request.context import here
 from app.stores.redis_commands import Command, words
 from app.stores.redis_connection import Seam, keys_of_all
 
-# what a client sends to introduce itself, and to see whether its connection is well; it is noted, and counts for no lock
+# commands of a client about its connection: they are forwarded, and not counted
 INTRODUCES = frozenset({"HELLO", "AUTH", "CLIENT", "SELECT", "INFO", "COMMAND", "PING", "QUIT"})
 AT_MOST = 65536  # bytes
 
 
-class Closed(Exception):  # noqa: N818 - names what it is
+class Closed(Exception):  # noqa: N818 - a state, not an error
     """A side of the connection is closed, or must be closed."""
 
 
 class Link(Seam):
-    """A pair of connections: near is the worker's, far is the store's."""
+    """A pair of connections: ``near`` to the worker, ``far`` to the store."""
 
     def __init__(self, near: socket.socket, far: socket.socket) -> None:
         self.near, self.far = near, far
         self.port = far.getpeername()[1]
         self._from_worker = self._from_store = b""
-        for one in (near, far):
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for side in (near, far):
+            side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.begin()
 
     def carry(self, side: socket.socket) -> None:
-        """Carry what has arrived at a side on to the other one. Raises Closed, and what a failpoint raises."""
+        """Forward the bytes that have arrived at one side to the other side. Raises Closed, and the errors of failpoints."""
         try:
             if side is self.near:
                 self._carry_commands()
@@ -46,9 +46,9 @@ class Link(Seam):
 
     def close(self) -> None:
         """Close both sides."""
-        for one in (self.near, self.far):
+        for side in (self.near, self.far):
             with contextlib.suppress(OSError):
-                one.close()
+                side.close()
 
     def _carry_commands(self) -> None:
         arrived = self.near.recv(AT_MOST)
@@ -56,28 +56,28 @@ class Link(Seam):
             raise Closed
         self._from_worker += arrived
         commands, at = [], 0
-        while at < len(self._from_worker) and (found := command(self._from_worker, at)) is not None:
-            if found[0]:  # the store answers nothing to a command without words
-                commands.append(words(found[0]))
-            at = found[1]
+        while at < len(self._from_worker) and (parsed := command(self._from_worker, at)) is not None:
+            if parsed[0]:  # the store answers nothing to a command without words
+                commands.append(words(parsed[0]))
+            at = parsed[1]
         raw, self._from_worker = self._from_worker[:at], self._from_worker[at:]
         if commands:
             self._send(commands, raw)
 
     def _send(self, commands: list[Command], raw: bytes) -> None:
         """Count commands, and send them to the store."""
-        counted = [one for one in commands if one[0] not in INTRODUCES]
+        counted = [command for command in commands if command[0] not in INTRODUCES]
         if counted:
             try:
                 here().sending(counted[-1][0], len(counted), CommandFailed, keys_of_all(counted))
             except CommandFailed as failed:
                 raise Closed from failed
         self.far.sendall(raw)
-        for one in commands:
-            if one[0] in INTRODUCES:
+        for sent in commands:
+            if sent[0] in INTRODUCES:
                 self.awaited.append(None)
             else:
-                self._await([one], len(commands) == 1)
+                self._await([sent], len(commands) == 1)
 
     def _carry_answers(self) -> None:
         arrived = self.far.recv(AT_MOST)
@@ -85,14 +85,14 @@ class Link(Seam):
             raise Closed
         self._from_store += arrived
         at = 0
-        while at < len(self._from_store) and (found := message(self._from_store, at)) is not None:
-            answer, raw, at = found[0], self._from_store[at : found[1]], found[1]
+        while at < len(self._from_store) and (parsed := message(self._from_store, at)) is not None:
+            answer, raw, at = parsed[0], self._from_store[at : parsed[1]], parsed[1]
             if self._is_told(answer, raw[:1] == b">"):
                 self.near.sendall(raw)
         self._from_store = self._from_store[at:]
 
     def _is_told(self, answer: Any, is_push: bool) -> bool:
-        """Note an answer. Return whether the worker gets it: a client that has lost it sends its command again."""
+        """Note an answer. Return whether the worker gets it; if it is lost, send the command again, as a client does."""
         if is_push or not self.awaited:
             return True
         if (awaited := self.awaited[0]) is None:
@@ -110,7 +110,7 @@ class Link(Seam):
         return is_told
 
     def fail(self, error: BaseException) -> None:
-        """Note that no answer will come to what is awaited."""
+        """Note that no answer will come to the awaited commands."""
         for awaited in self.awaited:
             if awaited is not None:
                 self._unanswered(awaited.command, error)

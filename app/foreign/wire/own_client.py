@@ -1,7 +1,7 @@
-"""A lock in this process whose client the lab does not see: it finds its store at the ports of a lane, and is seen there.
+"""Run a lock of this process whose client the lab cannot see: its client connects to the ports of a lane, which sees it.
 
 A request has a lane of its own, from its beginning until its client has closed its connections. So a thread that goes on after
-the answer, as a watchdog does, is never taken for the next request.
+the answer, as a watchdog does, is never counted for the next request.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from app.settings import Address, Settings
 from app.stores import lock_store
 
 
-class ClientFailed(Exception):  # noqa: N818 - names what happened
+class ClientFailed(Exception):  # noqa: N818 - an event
     """The lock has raised an error that is no answer. The message has its name and its text."""
 
 
 class LaneLock:
-    """One request's lock, made for a lane. What the lane carries during the work is a renewal."""
+    """One request's lock, with a lane of its own. Commands of the lane during the work are renewals."""
 
     def __init__(self, stage: Stage, settings: Settings, store: Any, *words: Any, **lease: Any) -> None:
-        """Take the store as the replica knows it: a lane leads there. words, lease: what its lock gets after the store."""
+        """store: the replica's client, for the addresses behind the lane. words, lease: the lock's further arguments."""
         self.stage, self.settings, self.servers = stage, settings, servers(store)
         self.words, self.lease = words, lease
 
     def run(self, work: Work[Result]) -> Result:
-        """Run the stage's lock. Raises what a failpoint raises in the lane, and ClientFailed."""
+        """Run the stage's lock. Raises the errors of failpoints in the lane, and ClientFailed."""
         lane = WireLane(self.servers)
         lane.place = place = CURRENT.get()
         try:
@@ -44,11 +44,11 @@ class LaneLock:
         finally:
             lane.place = renewal(place)
             lane.retire()
-            with contextlib.suppress(queue.Empty):  # whatever the lock made of it: its client has only lost its connections
+            with contextlib.suppress(queue.Empty):  # a failpoint's error: the lock saw only lost connections
                 raise lane.answers.get_nowait()
 
     def _store(self, lane: WireLane) -> Any:
-        """Return the client that the lock gets as its store. It is not counted: its lane is."""
+        """Return the client that the lock gets as its store. Its lane counts the commands, so the client does not."""
         url = f"{self.stage.store}_url"
         addresses = tuple(Address(LOOPBACK, port) for port in lane.ports)
         by_lane = replace(getattr(self.settings, url), addresses=addresses, scheme="")
@@ -56,7 +56,7 @@ class LaneLock:
 
 
 def _aside(lane: WireLane, place: CurrentRequest | None, work: Work[Result], grant: Grant) -> Result:
-    """Do the work, and let the lane carry renewals meanwhile."""
+    """Do the work; meanwhile, the commands of the lane are renewals."""
     lane.place = renewal(place)
     try:
         return work(grant)

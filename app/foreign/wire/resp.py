@@ -1,4 +1,4 @@
-"""The messages of the Redis protocol, versions 2 and 3, cut out of the bytes that have arrived so far.
+"""Split the bytes that have arrived so far into messages of the Redis protocol, versions 2 and 3.
 
 Source: https://redis.io/docs/latest/develop/reference/protocol-spec/
 """
@@ -30,18 +30,18 @@ SIMPLE: dict[bytes, Callable[[bytes], Any]] = {
 }
 
 
-class NotRedis(Exception):  # noqa: N818 - names what arrived
-    """What arrived is not the protocol of Redis."""
+class NotRedis(Exception):  # noqa: N818 - a fact about the bytes
+    """The bytes that arrived are not the protocol of Redis."""
 
 
 def pack(words: Iterable[Any]) -> bytes:
-    """Return a command as it is sent."""
-    parts = [one if isinstance(one, bytes) else str(one).encode() for one in words]
-    return b"*%d\r\n%b" % (len(parts), b"".join([b"$%d\r\n%b\r\n" % (len(one), one) for one in parts]))
+    """Return a command as the bytes to send."""
+    parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+    return b"*%d\r\n%b" % (len(parts), b"".join([b"$%d\r\n%b\r\n" % (len(part), part) for part in parts]))
 
 
 def command(data: bytes, at: int = 0) -> tuple[list[bytes], int] | None:
-    """Return the words of the command that begins at a place, and where the next one begins; None if it is not yet whole.
+    """Return the words of the command at an offset, and the offset after it; None if the command is not yet complete.
 
     Raises NotRedis.
     """
@@ -55,7 +55,7 @@ def command(data: bytes, at: int = 0) -> tuple[list[bytes], int] | None:
 
 
 def message(data: bytes, at: int = 0) -> tuple[Any, int] | None:
-    """Return the message that begins at a place, and where the next one begins; None if it is not yet whole.
+    """Return the message at an offset, and the offset after it; None if the message is not yet complete.
 
     Texts of a given length are bytes, simple ones ``str``, errors ``redis.ResponseError``. Raises NotRedis.
     """
@@ -75,9 +75,9 @@ def message(data: bytes, at: int = 0) -> tuple[Any, int] | None:
         value, after = data[at : at + size], at + size + 2
         return None if len(data) < after else (_error(value) if kind == b"!" else value, after)
     parts = []
-    for _ in range(size * 2 if kind in b"%|" else size):  # so many pairs
+    for _ in range(size * 2 if kind in b"%|" else size):  # a size of these two counts pairs
         if (part := message(data, at)) is None:
             return None
         parts.append(part[0])
         at = part[1]
-    return message(data, at) if kind == b"|" else (parts, at)  # attributes stand before the message that they are about
+    return message(data, at) if kind == b"|" else (parts, at)  # attributes stand before the message that they describe

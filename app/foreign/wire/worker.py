@@ -1,4 +1,4 @@
-"""A worker: the program that holds locks for a replica, its lanes, and the lock that a request gets."""
+"""Run a worker, the program that holds locks for a replica, with its lanes, and make the locks of requests."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ LIBC, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
 ANSWERS = {"acquire": ("yes", "no", "error"), "release": ("ok", "lost", "error")}
 FORMS = {"acquire": "yes [FENCE], no, error TEXT", "release": "ok, lost, error TEXT"}
 FENCE = re.compile("[0-9]{1,19}")  # a time in nanoseconds has 19 digits
-SHOWN = 200  # letters of what a worker said
+SHOWN = 200  # letters of a worker's line
 PATIENCE_S = 30.0  # how much longer than the wait of a request a call may take: some locks retry a release as well
 
 
-class BadWorker(Exception):  # noqa: N818 - names what it is
+class BadWorker(Exception):  # noqa: N818 - a description of the worker
     """The worker cannot be started, has ended, or does not keep to the protocol. The message names program and line."""
 
 
-class WorkerFailed(Exception):  # noqa: N818 - names what happened
+class WorkerFailed(Exception):  # noqa: N818 - an event
     """The worker has answered ``error TEXT``, or not at all. The message has the text."""
 
 
@@ -93,7 +93,7 @@ class WireWorker:
         self._fail(self._ended())
 
     def _take(self, line: str) -> str:
-        """Hand an answer to its lane. Return what is wrong with it, empty if nothing is."""
+        """Give an answer to its lane. Return the mistake in the answer; empty without one."""
         number, *words = line.split()
         lane = self.lanes.get(number)
         if lane is None:
@@ -119,7 +119,7 @@ class WireWorker:
         return f"the worker {self.command} has closed its standard output"
 
     def _fail(self, why: str) -> None:
-        """Let every call that waits fail, and all that come."""
+        """Let every waiting call and every later call fail."""
         self.failure = self.failure or why
         for lane in [lane for lane in self.lanes.values() if lane.verb]:
             lane.answers.put(BadWorker(self.failure))
@@ -132,15 +132,15 @@ class WorkerLane(WireLane):
         """Announce the lane to its worker. Raises BadWorker."""
         super().__init__(stores)
         self.number, self.worker = number, worker
-        self.verb = ""  # of the call that waits for its answer
-        self.is_dropped = False  # the answer to its last call can still come
+        self.verb = ""  # the verb of the call that waits for its answer
+        self.is_dropped = False  # if so, the answer to its last call can still come, and is ignored
         worker.lanes[str(number)] = self
         worker.say("lane", number, *self.ports)
 
     def call(self, at_most_s: float, verb: str, *words: object) -> list[str]:
-        """Make a call, and return the worker's answer. What the lane carries meanwhile belongs to the request of this thread.
+        """Make a call, and return the words of the answer. Meanwhile the lane's commands belong to the request of this thread.
 
-        Raises BadWorker, what a failpoint raises meanwhile, and queue.Empty if no answer comes in time.
+        Raises BadWorker, the error of a failpoint, and queue.Empty if no answer comes in time.
         """
         self.verb, self.place = verb, CURRENT.get()
         try:
@@ -168,7 +168,7 @@ class Workers:
         self.stage = stage
         self.servers = servers(store)
         self.folder = stage.path.parent if stage.path else Path.cwd()
-        program, *words = stage.worker  # with a slash in its name: from that folder; else where programs are
+        program, *words = stage.worker  # a name with a slash is a path from that folder; another name is searched in PATH
         self.command = [str(self.folder / program) if "/" in program else shutil.which(program) or program, *words]
         self.failure = ""
         self.has_said = False  # whether any worker has answered, or sent a command
@@ -188,9 +188,10 @@ class Workers:
         return self._new()
 
     def call(self, lane: WorkerLane, at_most_s: float, verb: str, *words: object) -> list[str]:
-        """Make a call. Raises BadWorker, WorkerFailed, and what a failpoint raises meanwhile.
+        """Make a call, and return the words of the answer. Raises BadWorker, WorkerFailed, and the error of a failpoint.
 
-        A lane whose call fails is dropped, and a worker of its own ends with it: a lock that it holds is not released.
+        If the call fails, the lane is dropped; if its worker has no other lane, the worker ends. A lock that it holds is not
+        released.
         """
         try:
             return self._answer(lane, at_most_s, verb, *words)
@@ -202,7 +203,7 @@ class Workers:
 
     def _answer(self, lane: WorkerLane, at_most_s: float, verb: str, *words: object) -> list[str]:
         try:
-            said = lane.call(at_most_s, verb, *words)
+            answer = lane.call(at_most_s, verb, *words)
         except queue.Empty:
             if not self.has_said and not lane.has_carried:
                 self.failure = f"the worker {lane.worker.command} has not answered {verb}, and has sent nothing to the store"
@@ -212,12 +213,12 @@ class Workers:
             self.failure = str(error)
             raise
         self.has_said = True
-        if said[0] == "error":
-            raise WorkerFailed(" ".join(said[1:])[:SHOWN] or "error")
-        return said
+        if answer[0] == "error":
+            raise WorkerFailed(" ".join(answer[1:])[:SHOWN] or "error")
+        return answer
 
     def _new(self) -> WorkerLane:
-        """Make a lane, in the worker of all, or in one of its own. Raises BadWorker."""
+        """Make a lane, in the shared worker, or in a worker of its own. Raises BadWorker."""
         with self._mutex:
             try:
                 if self.stage.worker_lanes or self._worker is None:
@@ -230,10 +231,10 @@ class Workers:
 
 
 class WorkerLock:
-    """One request's lock: its lane acquires before the work, and releases after it, as a block of ``with`` would."""
+    """One request's lock: its lane acquires before the work, and releases after it, like a block of ``with``."""
 
     def __init__(self, workers: Workers, key: str, ttl_ms: int, wait_ms: int, retry_ms: int, **_: object) -> None:
-        """Take what a stage's lock takes. A worker is given no lease."""
+        """Take the arguments of a stage's lock. A worker gets no lease."""
         self.workers, self.key, self.wait_ms = workers, key, wait_ms
         self.words = (key, ttl_ms, wait_ms, retry_ms)
         self.at_most_s = wait_ms / 1000 + PATIENCE_S
@@ -241,13 +242,13 @@ class WorkerLock:
     def run(self, work: Work[Result]) -> Result:
         """Acquire, work, release."""
         lane = self.workers.take()
-        said = self.workers.call(lane, self.at_most_s, "acquire", *self.words)
-        if said[0] == "no":
+        answer = self.workers.call(lane, self.at_most_s, "acquire", *self.words)
+        if answer[0] == "no":
             self.workers.free.put(lane)
             raise NotAcquired(self.key, self.wait_ms)
         locked = self.workers.stage.key.format(key=self.key)
         try:
-            return work(Grant(locked, fence=int(said[1]) if len(said) > 1 else 0))
+            return work(Grant(locked, fence=int(answer[1]) if len(answer) > 1 else 0))
         finally:
             freed = self.workers.call(lane, self.at_most_s, "release")
             self.workers.free.put(lane)
@@ -256,5 +257,5 @@ class WorkerLock:
 
 
 def _end_with_parent() -> None:
-    """Let the kernel end the worker when its replica has died, however it died."""
+    """Let the kernel end the worker when its replica has ended, for any reason."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
