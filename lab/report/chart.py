@@ -1,8 +1,8 @@
-"""What every chart shares: its members, colours, size, title and conditions.
+"""Define the parts that all charts share: marks, colours, size, title and conditions.
 
-The title of a chart is one plain sentence that states the finding. It is short, it has the numbers, and
+The title of a chart is one plain sentence that states the finding. It is short and has the numbers, as
 ``lab.text.thousands`` writes them.
-One colour has one meaning in all charts, pages and pictures, and lines take others. The colours are safe for the colour-blind
+One colour has one meaning in all charts, pages and pictures; lines have other colours. The colours are safe for the colour-blind
 (Okabe and Ito's palette). A colour only supports a word: each meaning also has a sign.
 """
 
@@ -29,26 +29,26 @@ STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, RED, GREY, BLUE = "#009E73", "#D55E00", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in colours.css
 GOOD, BAD, SOFT = "#00654a", "#a34700", "#555555"  # of words
-LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
-WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its head, and how many letters such a line has
+LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # colours without a meaning
+WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # inches: a picture's width, a line's height in its head; letters in such a line
 CONDITIONS = (*LOAD, "retry_ms", "work_ms")
-LOST = "lost.svg"  # the chart that answers what a ladder is run for
+LOST = "lost.svg"  # the main chart of a ladder
 PRICE = "price.svg"  # the chart of speed and promises
 
 
 def write(draw: Callable[[], Figure], path: Path) -> Path:
-    """Draw a figure in the lab's style into an SVG file. Return its path.
+    """Draw a figure in the lab's style into an SVG file. Return the file's path.
 
-    It is written completely or not at all, and through no link. It states the figure's label as its title, and no date.
+    The file is written completely or not at all. Its title is the figure's label, and it has no date.
     """
     from matplotlib import style  # here, because it takes half a second to load, and many commands draw nothing
 
     with style.context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the letters of an SVG, in fonts of its own
         figure = draw()
-        about = {"Date": None} | ({"Title": figure.get_label()} if figure.get_label() else {})
+        metadata = {"Date": None} | ({"Title": figure.get_label()} if figure.get_label() else {})
         content = BytesIO()
-        figure.savefig(content, format="svg", metadata=about)
+        figure.savefig(content, format="svg", metadata=metadata)
     replace(path, content.getvalue())
     return path
 
@@ -70,25 +70,25 @@ def headed(finding: str, conditions: str, height_in: float) -> Figure:
     return figure
 
 
-def conditions(results: Sequence[Result], language: Language = ENGLISH, named: bool = True) -> str:
-    """Return the conditions of the runs in words. Conditions in which the runs differ are left out. named: with the scenario."""
-    first, *others = [result.record.scenario for result in results]
-    common = {name: first.get(name) for name in CONDITIONS if all(other.get(name) == first.get(name) for other in others)}
-    names = dict.fromkeys(one["name"] for one in (first, *others) if named)
+def conditions(results: Sequence[Result], language: Language = ENGLISH, with_names: bool = True) -> str:
+    """Return the common conditions of the runs in words. named: whether the names of their scenarios come first."""
+    first, *rest = [result.record.scenario for result in results]
+    common = {name: first.get(name) for name in CONDITIONS if all(scenario.get(name) == first.get(name) for scenario in rest)}
+    names = dict.fromkeys(scenario["name"] for scenario in (first, *rest) if with_names)
     return say.words(language)["mark"]["comma"].join(filter(None, [*names, load_in_words(common, CONDITIONS, language)]))
 
 
 class Mark(StrEnum):
-    """What a scenario showed of a stage, in one sign."""
+    """The result of a stage under a scenario, as one sign."""
 
     KEPT = "\u2713"
     # the tested promise held, and increments were lost by another cause
     OTHERWISE = "\u2713!"
-    # acknowledged and gone, or counted twice
+    # increments were acknowledged and lost, or counted twice
     LOST = "\u2212"
-    # nobody gets in, or requests are refused
+    # nobody gets the lock, or requests are refused
     STUCK = "\u221e"
-    # overtaken, or idle while a request waits
+    # a request was overtaken, or the lock was free while a request waited
     LATE = "\u2026"
     # half of the work is done
     HALF = "\u00bd"
@@ -102,4 +102,4 @@ class Mark(StrEnum):
 
 HARMS = (Mark.LOST, Mark.STUCK, Mark.LATE, Mark.HALF)
 HELD = (Mark.KEPT, Mark.OTHERWISE)
-NAMES = {one: one.name.lower() for one in Mark}  # the marks in the classes and ids of pages and pictures
+NAMES = {mark: mark.name.lower() for mark in Mark}  # the marks in the classes and ids of pages and pictures

@@ -1,4 +1,4 @@
-"""The comparison of the runs of a ladder: charts, a table, and a page in each language."""
+"""Compare the runs of a ladder: charts, a table, and a page in each language."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     The record and verdict of each run are kept in a file there, from which ``report_again`` makes the comparison again.
     """
     runs = [run_data.load(folder) for folder in folders]
-    for one in runs:
-        write_line(into / KEPT, one.record.run, packed({name: (one.folder / name).read_bytes() for name in run_data.FACTS}))
+    for run in runs:
+        write_line(into / KEPT, run.record.run, packed({name: (run.folder / name).read_bytes() for name in run_data.FACTS}))
     return report_again(into)
 
 
@@ -43,8 +43,8 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
         language: [chart.write(partial(draw, runs, language), named(into / name, language)) for name, draw in charts.items()]
         for language in Language
     }
-    fastest = sorted(runs, key=lambda one: -one.kept_per_s)
-    base = next((one for one in fastest if one.judgement.stage == CEILING), fastest[0])
+    fastest = sorted(runs, key=lambda run: -run.kept_per_s)
+    base = next((run for run in fastest if run.judgement.stage == CEILING), fastest[0])
     pages = in_both(
         "many.html",
         into / "index.html",
@@ -52,9 +52,9 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
             "say": partial(say.text, "many", language=language),
             "words": say.words(language)["runs_page"],
             "results": runs,
-            "pictures": [inline(one) for one in drawn[language]],
+            "pictures": [inline(path) for path in drawn[language]],
             "base": base,
-            "share": lambda one: share(one, base),
+            "share": lambda run: share(run, base),
             "home": f"../../{named(Path('README.md'), language)}" if into.resolve() == REFERENCE else "",
             "all_runs": f"../{named(Path('index.html'), language)}",
         },
@@ -63,7 +63,7 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
 
 
 def share(result: Result, base: Result) -> Spread | None:
-    """Return the speed as a ratio to the other run's, round by round where both ran in the same rounds; None without a speed."""
-    of_round = {one.round: one for one in base.repeats}
-    pairs = [(one.kept_per_s, of_round.get(one.round, base.repeats[0]).kept_per_s) for one in result.repeats]
-    return geometric_mean([own / other for own, other in pairs]) if all(own > 0 < other for own, other in pairs) else None
+    """Return the ratio of two runs' speeds, round by round if both ran in the same rounds; None if a speed is missing."""
+    of_round = {repeat.round: repeat for repeat in base.repeats}
+    pairs = [(repeat.kept_per_s, of_round.get(repeat.round, base.repeats[0]).kept_per_s) for repeat in result.repeats]
+    return geometric_mean([own / base for own, base in pairs]) if all(own > 0 < base for own, base in pairs) else None

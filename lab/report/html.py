@@ -32,13 +32,13 @@ def named(path: Path, language: Language) -> Path:
     return path if language is Language.ENGLISH else path.with_suffix(f".{language}{path.suffix}")
 
 
-PAGES = {one: named(Path("report.html"), one).name for one in Language}  # of a run
+PAGES = {language: named(Path("report.html"), language).name for language in Language}  # of a run
 
 
 def page_of(folder: Path, language: Language) -> str:
-    """Return the name of a run's page: in a language, or else in another; empty without a page."""
-    own_first = sorted(Language, key=lambda one: one != language)
-    return next((PAGES[one] for one in own_first if (folder / PAGES[one]).is_file()), "")
+    """Return the name of a run's page in this language, or else in another one; empty without a page."""
+    own_first = sorted(Language, key=lambda candidate: candidate != language)
+    return next((PAGES[candidate] for candidate in own_first if (folder / PAGES[candidate]).is_file()), "")
 
 
 def in_both(
@@ -48,8 +48,8 @@ def in_both(
     languages: Iterable[Language] = Language,
     *more_templates: Path,
 ) -> list[Path]:
-    """Write a page in each language, each with a button to the others. Return the paths, in the order of the languages."""
-    files = {one: named(path, one).name for one in languages}
+    """Write a page in each language, with a button for each other language. Return the paths, in the order of the languages."""
+    files = {language: named(path, language).name for language in languages}
     for language, name in files.items():
         replace(
             path.with_name(name), page(template, *more_templates, language=language, files=files, **values(language)).encode()
@@ -65,9 +65,9 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
 
 @cache
 def _environment(*more_templates: Path) -> jinja2.Environment:
-    """Return what has compiled templates: one for all pages, since a template takes longer to compile than to fill.
+    """Return the environment of the templates. It is shared, because a template takes longer to compile than to fill.
 
-    They are kept beside the templates, as Python keeps its modules, if the user may write there.
+    Compiled templates are kept beside the templates, as Python keeps its modules, if the user may write there.
     """
     home = Path(__file__).with_name("templates")
     keeps = not sys.dont_write_bytecode and os.access(home, os.W_OK)
@@ -81,7 +81,7 @@ def _environment(*more_templates: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.globals["languages"] = {one: names._asdict() for one, names in NAMES.items()}
+    environment.globals["languages"] = {language: names._asdict() for language, names in NAMES.items()}
     environment.filters["thousands"] = thousands
     environment.filters["headline"] = headline
     environment.filters["px"] = lambda number: f"{round(number, 1):g}"

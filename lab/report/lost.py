@@ -1,8 +1,8 @@
-"""How many increments each stage lost: a bar for all requests of a run, in the order of the ladder.
+"""Draw how many increments each stage lost: a bar for all requests of a run, in the order of the ladder.
 
-A request counts once. Its increment is in the counter, or it was acknowledged and is not there (lost), or the answer was an error
-and nothing was written (refused), or the answer leaves that open (unknown). A run that raised the counter more often than it was
-asked has a note: its lost increments are a lower bound.
+A request counts once. Its increment is in the counter, or it was acknowledged and is not in the counter (lost), or the answer was
+an error and nothing was written (refused), or the answer leaves that open (unknown). If a run raised the counter more often than
+there were requests, a note says so: the lost increments are then a lower bound.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class LostBar(NamedTuple):
     @property
     def parts(self) -> dict[str, int]:
         """Return how many requests each part of the bar stands for."""
-        one = self.judgement
-        return dict(zip(PARTS, (one.kept, one.acknowledged - one.kept, one.failed, one.unknown), strict=True))
+        run = self.judgement
+        return dict(zip(PARTS, (run.kept, run.acknowledged - run.kept, run.failed, run.unknown), strict=True))
 
     @property
     def lost(self) -> int:
@@ -51,13 +51,13 @@ class LostBar(NamedTuple):
         return self.judgement.verdict is not Verdict.VOID
 
     def number(self, several: bool, language: Language) -> str:
-        """Return what stands at the end of the bar. several: whether the runs differ in their requests."""
+        """Return the text at the end of the bar. several: whether the runs differ in their numbers of requests."""
         if not self.shows:
             return text("lost", "void", language)
-        of = text("lost", "of", language, n=self.judgement.requests) if several else ""
-        found = [f"{thousands(self.lost)}{'*' if self.judgement.duplicated else ''}{of}"]
+        total = text("lost", "of", language, n=self.judgement.requests) if several else ""
+        texts = [f"{thousands(self.lost)}{'*' if self.judgement.duplicated else ''}{total}"]
         parts = [(name, self.parts[name]) for name in ("refused", "unknown") if self.parts[name]]
-        return " ".join(found + [text("lost", f"number_{name}", language, shown=thousands(number)) for name, number in parts])
+        return " ".join(texts + [text("lost", f"number_{name}", language, shown=thousands(number)) for name, number in parts])
 
 
 def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
@@ -70,21 +70,21 @@ def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
     height_in = LEGEND_IN + in_column * row_in + NOTE_IN * (1 + len(notes))
     figure = headed(finding(rows, language), conditions(results, language), height_in)
     several = len({row.judgement.requests for row in rows}) > 1
-    shown = {name: text("lost", name, language) for name in PARTS if name in PARTS[:2] or any(row.parts[name] for row in rows)}
+    words = {name: text("lost", name, language) for name in PARTS if name in PARTS[:2] or any(row.parts[name] for row in rows)}
     for number, axes in enumerate(figure.subplots(1, columns, squeeze=False)[0]):
-        _bars(axes, rows[number * in_column :][:in_column], shown, several, language)
+        _bars(axes, rows[number * in_column :][:in_column], words, several, language)
         axes.set_ylim(in_column - 0.4, -0.6 - LEGEND_IN / row_in)
-    legend = figure.axes[0].legend(loc="upper left", borderpad=0, borderaxespad=0, ncols=len(shown))
+    legend = figure.axes[0].legend(loc="upper left", borderpad=0, borderaxespad=0, ncols=len(words))
     legend.set_in_layout(False)  # it may reach over both columns
     figure.supxlabel("\n".join(notes), x=0.012, ha="left", fontsize=8.5, color=SOFT)
     return figure
 
 
-def _bars(axes: Axes, rows: Sequence[LostBar], shown: Mapping[str, str], several: bool, language: Language) -> None:
-    """Draw the rows of a column: each bar is all requests of its run. shown: the parts that occur, with their words."""
+def _bars(axes: Axes, rows: Sequence[LostBar], parts: Mapping[str, str], several: bool, language: Language) -> None:
+    """Draw the rows of a column: each bar is all requests of its run. parts: the parts that occur, with their words."""
     places, ends = range(len(rows)), [0.0] * len(rows)
     whole = axes.barh(places, 1, height=0.64, color="#eeeeea")
-    for name, words in shown.items():
+    for name, words in parts.items():
         lengths = [row.parts[name] / max(1, row.judgement.requests) for row in rows]
         bars = axes.barh(places, lengths, left=ends, height=0.64, color=COLOURS[name], label=words)
         for bar, row in zip(bars, rows, strict=True):
@@ -102,39 +102,39 @@ def _bars(axes: Axes, rows: Sequence[LostBar], shown: Mapping[str, str], several
 
 
 def ordered(results: Sequence[Result], language: Language = ENGLISH) -> list[LostBar]:
-    """Return the runs in the order of the ladder; those of one stage as they are given."""
+    """Return the runs in the order of the ladder. Runs of the same stage keep their order."""
     shelf = {name: place for place, name in enumerate(stages())}
-    found = sorted(results, key=lambda one: shelf.get(one.judgement.stage, len(shelf)))
-    return [LostBar(one.named(language), one.judgement) for one in found]
+    in_order = sorted(results, key=lambda result: shelf.get(result.judgement.stage, len(shelf)))
+    return [LostBar(result.named(language), result.judgement) for result in in_order]
 
 
 def finding(rows: Sequence[LostBar], language: Language = ENGLISH) -> str:
-    """Return the title: how many stages lost nothing, and which run lost the largest share; without a loss, who refused most."""
+    """Return the title: how many stages lost nothing, and the run with the largest lost share; without a loss, refused share."""
     proven = [row for row in rows if row.shows]
     if not proven:
         return text("lost", "proves_nothing", language, len(rows))
-    named = {row.judgement.stage for row in proven}
+    names = {row.judgement.stage for row in proven}
     losers = {row.judgement.stage for row in proven if row.lost}
     refused = any(row.parts["refused"] for row in proven)
-    kind = ("some" if losers < named else "all") if losers else "refusals" if refused else "nobody"
+    kind = ("some" if losers < names else "all") if losers else "refusals" if refused else "nobody"
     part = "lost" if losers else "refused"
     shares = [row.parts[part] / max(1, row.judgement.requests) for row in proven]
     # runs whose shares differ by less than a hundredth are alike: the first of them is named
     worst = next(row for row, share in zip(proven, shares, strict=True) if share >= max(shares) - 0.01)
     places = {"worst": worst.name, "shown": thousands(worst.parts[part]), "of": thousands(worst.judgement.requests)}
-    return text("lost", f"finding_{kind}", language, len(named), sound=len(named) - len(losers), **places)
+    return text("lost", f"finding_{kind}", language, len(names), sound=len(names) - len(losers), **places)
 
 
 def _notes(results: Sequence[Result], rows: Sequence[LostBar], language: Language) -> Iterator[str]:
-    """Yield the lines below: which stages add more than once, and from which runs the numbers are."""
+    """Yield the lines below the bars: the stages that add more than once, and the days and commits of the runs."""
     for row in rows:
         if row.shows and row.judgement.duplicated:
             again = thousands(row.judgement.duplicated)
             yield text("lost", "again", language, stage=row.name, again=again, least=thousands(row.lost))
-    records = [one.record for one in results]
-    days, commits = (sorted({one.started_utc[:10] for one in records}), sorted({one.commit for one in records}))
+    records = [result.record for result in results]
+    days, commits = (sorted({record.started_utc[:10] for record in records}), sorted({record.commit for record in records}))
     comma: str = say.words(language)["mark"]["names_comma"]
     span = comma.join(days) if len(days) < 3 else text("lost", "span", language, first=days[0], last=days[-1])
-    cores = sorted({one.machine.get("cores", 0) for one in records})
-    about = {"days": span, "commits": comma.join(commits), "cores": comma.join(map(str, cores))}
-    yield text("lost", "source", language, len(records), **about)
+    cores = sorted({record.machine.get("cores", 0) for record in records})
+    places = {"days": span, "commits": comma.join(commits), "cores": comma.join(map(str, cores))}
+    yield text("lost", "source", language, len(records), **places)

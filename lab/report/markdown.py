@@ -18,9 +18,9 @@ def as_html(text: str) -> str:
     for token, words in pairwise(tokens):
         if token.type == "heading_open":
             token.attrSet("id", anchor(words.content))
-    made: str = _markdown().renderer.render(tokens, _markdown().options, {})
-    made = made.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
-    return made.replace("</table>", "</table></div>")
+    page: str = _markdown().renderer.render(tokens, _markdown().options, {})
+    page = page.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
+    return page.replace("</table>", "</table></div>")
 
 
 def anchor(heading: str) -> str:

@@ -1,4 +1,4 @@
-"""The matrix of all stages and scenarios: its cells as data, their origin, and in words."""
+"""Define the matrix of all stages and scenarios: its cells as data and in words, and their origin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 class Origin(msgspec.Struct, kw_only=True, frozen=True):
-    """Where the cells of a matrix are from. Each field is empty where nobody recorded it.
+    """The origin of the cells of a matrix. A field is empty if it was not recorded.
 
     Cells of different origins cannot be compared, so one matrix holds cells of one origin.
     """
@@ -27,19 +27,19 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
     judge: str = ""
     # the fingerprint of all code and scenarios that decide a cell
     code: str = ""
-    # the commit of the lab, with a + where files differed from it
+    # the commit of the lab, with a + if files differed from it
     commit: str = ""
     # the versions of the programs and libraries
     versions: dict[str, str] = {}
     # when the first run began
     started_utc: str = ""
-    # by scenario or stage, the later commit with which it was measured, the newest last: it was added or mended after the others
+    # the commits of scenarios or stages that were measured later, because they were new or had changed; the newest last
     later: dict[str, str] = {}
 
     def store(self, name: str) -> str:
-        """Return the version of a store's server in short; empty where it was not installed."""
-        found = VERSION.search(self.versions.get(name, ""))
-        return found[0] if found else ""
+        """Return the version number of a store's server; empty if it was not installed."""
+        version = VERSION.search(self.versions.get(name, ""))
+        return version[0] if version else ""
 
     def sentence(self, language: Language = ENGLISH) -> str:
         """Return the line below the matrix: the commit, the judge, the day and the versions of the stores."""
@@ -69,7 +69,7 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
         return text("matrix", "short_origin", language, month=month, commit=commit)
 
 
-MOST_REQUESTS = 1000  # of a cell: enough for each scenario, also where the scenario itself sends thousands
+MOST_REQUESTS = 1000  # of a cell: enough for each scenario, even if its own run has thousands
 
 
 class Cell(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -78,20 +78,20 @@ class Cell(msgspec.Struct, kw_only=True, omit_defaults=True):
     stage: str
     scenario: str
     claim: str
-    verdict: str = ""  # empty where the scenario does not fit the stage
+    verdict: str = ""  # empty if the scenario does not fit the stage
     reason: str = ""  # why the cell was not run, or why its run has no judgement
-    grounds: Grounds | None = None  # from which the reason of the verdict is said; None where nothing was judged
+    grounds: Grounds | None = None  # the facts of the verdict's reason; None if no run was judged
     run: str = ""  # the name of the run's folder
-    expected: str = ""  # the verdict in docs/expected.toml; empty: none
+    expected: str = ""  # the verdict in docs/expected.toml; empty without one
     lost: int = 0
     duplicated: int = 0
     failed: int = 0
     unknown: int = 0
-    # how long the load took: from the first request to the last answer
+    # how long the load took, from the first request to the last answer
     duration_s: float = 0
-    # how long the run took, from its order to its verdict; 0 where that is unknown
+    # how long the run took, from its order to its verdict; 0 if unknown
     took_s: float = 0
-    # how often each verdict occurred, where the cell was run several times; all other fields are of
+    # how often each verdict occurred, if the cell was run several times; all other fields are of
     # one run: the first, or a later one that broke a promise
     rounds: dict[str, int] = msgspec.field(default_factory=dict)
     missing: list[str] = []  # the missing programs because of which the cell was not run
@@ -112,12 +112,12 @@ class Cell(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def tries(self) -> int:
-        """Return how many runs the cell stands for."""
+        """Return the number of the cell's runs."""
         return sum(self.rounds.values()) or int(bool(self.verdict))
 
     @property
     def seen(self) -> int:
-        """Return how many of its runs had the cell's verdict."""
+        """Return the number of runs with the cell's verdict."""
         return self.rounds.get(self.verdict, 0) if self.rounds else self.tries
 
 
@@ -129,10 +129,10 @@ class Matrix(msgspec.Struct, kw_only=True):
     cells: list[Cell]
 
 
-def as_lines(found: Matrix) -> bytes:
+def as_lines(matrix: Matrix) -> bytes:
     """Return the text of a ``matrix.json``: a line for each cell that was run, or that lacks a program."""
-    cells = b",\n".join(msgspec.json.encode(cell) for cell in found.cells if cell.verdict or cell.missing)
-    whole = msgspec.json.encode(msgspec.structs.replace(found, cells=[]))
+    cells = b",\n".join(msgspec.json.encode(cell) for cell in matrix.cells if cell.verdict or cell.missing)
+    whole = msgspec.json.encode(msgspec.structs.replace(matrix, cells=[]))
     return whole.replace(b'"cells":[]', b'"cells":[\n' + cells + b"\n]") + b"\n"
 
 
@@ -142,7 +142,7 @@ def read(folder: Path) -> Matrix:
 
 
 def in_short(cell: Cell, language: Language = ENGLISH) -> str:
-    """Return a cell in a word or two: ``kept``, ``lost 12``, ``–``."""
+    """Return the result of a cell in one or two words: ``kept``, ``lost 12``, ``–``."""
     if not cell.verdict:
         return text("cell", "not_run", language) if cell.missing else "–"
     if lost_otherwise(cell):
@@ -171,6 +171,6 @@ def _damage(cell: Cell, language: Language) -> str:
     return text("cell", "not_served", language, cell.failed) if cell.failed else text("cell", "late", language)
 
 
-def cell_requests(one: Scenario) -> int:
-    """Return how many requests a cell sends: the scenario's number, but at most MOST_REQUESTS."""
-    return min(one.requests, MOST_REQUESTS)
+def cell_requests(scenario: Scenario) -> int:
+    """Return the number of requests of a scenario's cells: the scenario's own number, but at most MOST_REQUESTS."""
+    return min(scenario.requests, MOST_REQUESTS)

@@ -1,4 +1,4 @@
-"""The order of the matrix: families of scenarios, and groups of stages; and the mark of a cell."""
+"""Order the matrix by families of scenarios and groups of stages, and give each cell its mark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Marks = dict[tuple[str, str], Mark]  # by scenario and stage
 
 
 def mark(cell: Cell) -> Mark:
-    """Return what a cell shows. A cell without a run is impossible, unless only a program was missing."""
+    """Return the mark of a cell. A cell without a run is IMPOSSIBLE, unless only a program was missing."""
     if not cell.verdict:
         return Mark.UNTRIED if cell.missing or not cell.reason else Mark.IMPOSSIBLE
     if cell.verdict == "KEPT":
@@ -28,7 +28,7 @@ def mark(cell: Cell) -> Mark:
 
 
 def _harm(cell: Cell) -> Mark:
-    """Return the word for the harm of a cell whose claim failed."""
+    """Return the mark for the harm of a cell whose claim failed."""
     if cell.claim == "all_or_nothing":
         return Mark.HALF
     if cell.claim == "counts_once" or cell.lost:
@@ -42,16 +42,16 @@ def marks(cells: Iterable[Cell]) -> Marks:
 
 
 def completed(cells: Iterable[Cell]) -> list[Cell]:
-    """Return a cell for each scenario and stage of the lab. What no cell shows is not tried, or impossible."""
+    """Return a cell for each scenario and stage of the lab. A missing cell is added without a verdict."""
     known = {(cell.scenario, cell.stage): cell for cell in cells}
-    found, shelf = [], stages()
+    cells_of_all, shelf = [], stages()
     for name in scenarios.names():
-        one = scenarios.load(name)
+        scenario = scenarios.load(name)
         for stage in shelf.values():
-            blank = Cell(stage=stage.name, scenario=name, claim=one.tests.name, reason=one.misfit(stage) or "")
+            blank = Cell(stage=stage.name, scenario=name, claim=scenario.tests.name, reason=scenario.misfit(stage) or "")
             cell = known.get((name, stage.name), blank)
-            found.append(cell if cell.verdict or cell.missing else blank)
-    return found
+            cells_of_all.append(cell if cell.verdict or cell.missing else blank)
+    return cells_of_all
 
 
 CORE_SCENARIOS = (
@@ -65,7 +65,7 @@ CORE_STAGES = (
 
 
 class Layout(NamedTuple):
-    """What stands where."""
+    """The rows and columns of the matrix."""
 
     # the scenarios of each family
     rows: dict[str, list[str]]
@@ -83,12 +83,12 @@ class Layout(NamedTuple):
 
 @cache
 def written() -> dict[str, Any]:
-    """Return what docs/expected.toml has, its rows by family and scenario; nothing if the lab is installed."""
+    """Return the content of docs/expected.toml, with rows by family and scenario; empty if the lab is an installed package."""
     return {"stages": "", "expected": {}} if INSTALLED else tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
 
 
 def layout(marks: Marks) -> Layout:
-    """Return the layout of these marks. A row or a column that nothing can be said of is left out."""
+    """Return the layout of these marks. Rows and columns that are IMPOSSIBLE throughout are left out."""
     known = {place for place, mark in marks.items() if mark is not Mark.IMPOSSIBLE}
     groups: dict[str, list[str]] = {}
     for stage in _in_order({stage for _, stage in known}):
@@ -103,8 +103,8 @@ def in_words(scenario: str, language: Language = Language.ENGLISH) -> str:
 
 def _rows(names: set[str]) -> dict[str, list[str]]:
     listed = {family: [name for name in members if name in names] for family, members in written()["expected"].items()}
-    others = sorted(names - {name for members in listed.values() for name in members})
-    return {family: members for family, members in {**listed, OTHERS: others}.items() if members}
+    unlisted = sorted(names - {name for members in listed.values() for name in members})
+    return {family: members for family, members in {**listed, OTHERS: unlisted}.items() if members}
 
 
 def _in_order(names: set[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Write the matrix as a page in each language: a cell opens what was seen in it, the command of such a run, and its pictures."""
+"""Write the matrix as a page in each language. A cell opens its result, the command of its run, and links to its pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.verdict import promise
 
-# what the searches of all orders decided, in words: by language, stage and claim
+# the decisions of the explorer in words, by language, stage and claim
 Decided = Mapping[Language, Mapping[str, Mapping[str, str]]]
 NOTHING: Decided = {}
 
@@ -37,8 +37,8 @@ def write_page(
 ) -> list[Path]:
     """Write ``index.html`` and ``index.zh.html``. Return their paths.
 
-    decided: what the search of all orders decided, in words.
-    home: the folder of the matrix, where the pages are written to another folder.
+    decided: the decisions of the explorer in words.
+    home: the folder of the matrix, if the pages are written to another folder.
     levels: by stage and claim, the page on which a reader breaks the claim.
     """
     names = set(scenarios.names()) & {cell.scenario for cell in cells}
@@ -53,7 +53,7 @@ def write_page(
 
 @dataclass(frozen=True)
 class MatrixPage:
-    """What the page shows in a language. folder: that of the matrix; the runs are next to it."""
+    """The values of the page in one language. folder: the folder of the matrix, next to the folder of the runs."""
 
     cells: Sequence[Cell]
     folder: Path
@@ -82,7 +82,7 @@ class MatrixPage:
             "untried": Mark.UNTRIED,
             "names": NAMES,
             "harms": HARMS,
-            "all_marks": [one for one in Mark if one in set(known.values())],
+            "all_marks": [mark for mark in Mark if mark in set(known.values())],
             "families": say.words(self.language)["family"],
             "say": self.say,
             "groups": {group: say.text("part_short", group, self.language) for group in plan.columns},
@@ -99,16 +99,16 @@ class MatrixPage:
         }
 
     def _data(self, shown: Sequence[Cell], rows: Sequence[str]) -> dict[str, object]:
-        """Return what the script needs; the template has some of it as well."""
+        """Return the values for the page's script. The template uses some of them too."""
         opened = [self._opened(cell) for cell in shown]
-        texts = list(dict.fromkeys(each for one in opened for each in one))  # most cells share theirs: the page has each once
+        texts = list(dict.fromkeys(text for of_cell in opened for text in of_cell))  # the page has each text once
         mark_of = say.words(self.language)["mark"]
-        places = {each: place for place, each in enumerate(texts)}
+        places = {text: place for place, text in enumerate(texts)}
         return {
             "texts": texts,
             "cells": [
                 [
-                    *(places[each] for each in of_one),
+                    *(places[text] for text in of_one),
                     (cell.lost, cell.duplicated, cell.failed, cell.unknown),
                     self._links(cell) if mark(cell) is not Mark.IMPOSSIBLE else [],
                 ]
@@ -116,16 +116,16 @@ class MatrixPage:
             ],
             "about": {
                 name: [
-                    say.stated(f"scenario.{name}", one.title, self.language),
-                    one.tests.name,
-                    promise(one.tests.name, self.language),
+                    say.stated(f"scenario.{name}", scenario.title, self.language),
+                    scenario.tests.name,
+                    promise(scenario.tests.name, self.language),
                 ]
-                for name, one in sorted(self.loaded.items())
+                for name, scenario in sorted(self.loaded.items())
             },
             "scenarios": {name: in_words(name, self.language) for name in rows},
-            "words": {NAMES[one]: say.text("cell_mark", NAMES[one], self.language) for one in Mark},
+            "words": {NAMES[mark]: say.text("cell_mark", NAMES[mark], self.language) for mark in Mark},
             "meanings": say.words(self.language)["cell_meaning"],
-            "signs": {name: one.value for one, name in NAMES.items()},
+            "signs": {name: mark.value for mark, name in NAMES.items()},
             "says": say.words(self.language)["matrix_page"],
             "comma": mark_of["names_comma"],
             "colon": mark_of["colon"],
@@ -143,7 +143,7 @@ class MatrixPage:
             self.say("outcome", verdict=cell.verdict, what=in_short(cell, self.language)) if ran else shown,
             self._why(cell),
             self.say("rate", cell.tries, seen=cell.seen, verdict=cell.verdict) if ran else "",
-            # what the search of all orders decided of the claim
+            # the explorer's decision on the claim
             self.decided.get(cell.stage, {}).get(cell.claim, "") if ran else "",
             self._command(cell) if mark(cell) is not Mark.IMPOSSIBLE and cell.scenario in self.loaded else "",
         )
@@ -163,17 +163,17 @@ class MatrixPage:
         return self.say("does_not_fit") if cell.reason else self.say("was_not_run")
 
     def _links(self, cell: Cell) -> list[tuple[str, str]]:
-        """Return the pages of the cell's run, of the book, and of its level, where they are at hand."""
-        found, reports = [], self.folder.parent
+        """Return words and addresses of the cell's run, of its figure in the book, and of its level, if these files exist."""
+        links, reports = [], self.folder.parent
         report, timeline = (named(Path(name), self.language).name for name in ("report.html", "timeline.svg"))
         if cell.run and (reports / "runs" / cell.run / report).exists():
-            found.append((self.say("run"), f"../runs/{cell.run}/{report}"))
+            links.append((self.say("run"), f"../runs/{cell.run}/{report}"))
         chapter = f"chapters/{cell.stage}-{cell.scenario}"
         drawn = next((name for name in (timeline, "timeline.svg") if (reports / chapter / name).exists()), "")
         if drawn:
-            found.append((self.say("figure"), f"../{chapter}/{drawn}"))
+            links.append((self.say("figure"), f"../{chapter}/{drawn}"))
         level = self.levels.get((cell.stage, cell.claim), "")
-        return [*found, (self.say("level"), f"{level}?lang={self.language}")] if level else found
+        return [*links, (self.say("level"), f"{level}?lang={self.language}")] if level else links
 
     def _note(self, cell: Cell) -> str:
         """Return the word next to the mark: a broken promise, or rounds that differ."""
@@ -182,6 +182,6 @@ class MatrixPage:
         return self.say("seen_of", seen=cell.seen, all=cell.tries) if cell.flaky else ""
 
     def _command(self, cell: Cell) -> str:
-        """Return what follows the scenario and the stage in the command that runs the cell again: as many requests as it had."""
-        one = self.loaded[cell.scenario]
-        return f" --requests {cell_requests(one)}" if cell_requests(one) < one.requests else ""
+        """Return the end of the command that runs the cell again, after the scenario and the stage: its number of requests."""
+        scenario = self.loaded[cell.scenario]
+        return f" --requests {cell_requests(scenario)}" if cell_requests(scenario) < scenario.requests else ""

@@ -1,4 +1,4 @@
-"""The reference runs and the reference matrix, as the documents quote them: one figure at a time."""
+"""Read the reference runs and the reference matrix, and return the figures that the documents quote."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ WAITS = ("p50", "p99", "max")
 @cache
 def ladder() -> list[Result]:
     """Return the runs of the reference ladder, in the order in which they were made."""
-    found = run_data.kept(REFERENCE / run_data.KEPT)
-    return run_data.with_rounds([*found.values()], run_data.rounds_in(REFERENCE))
+    runs = run_data.kept(REFERENCE / run_data.KEPT)
+    return run_data.with_rounds([*runs.values()], run_data.rounds_in(REFERENCE))
 
 
 @cache
 def cells() -> list[Cell]:
-    """Return the cells of the reference matrix that still answer a question of this lab; none in the image, which lacks it."""
+    """Return the cells of the reference matrix that are still current (``current``); none in an image, which lacks the matrix."""
     kept = REFERENCE / "matrix"
     return current(matrix.read(kept).cells) if (kept / "matrix.json").exists() else []
 
 
-def current(found: Sequence[Cell]) -> list[Cell]:
+def current(measured: Sequence[Cell]) -> list[Cell]:
     """Return the cells whose scenario tests the same claim as when they were measured, and still fits the stage.
 
-    The others were measured before a scenario or a claim changed, or before the stage made or withdrew the claim. Nothing may
-    be concluded from them.
+    All other cells were measured before a scenario or a claim changed, or before the stage made or withdrew the claim. They
+    prove nothing about today's stage.
     """
     shelf, ladder = {name: reader.load(name) for name in reader.names()}, stages()
-    known = (cell for cell in found if cell.scenario in shelf and cell.stage in ladder)
+    known = (cell for cell in measured if cell.scenario in shelf and cell.stage in ladder)
     return [cell for cell in known if _is_current(cell, shelf[cell.scenario], ladder[cell.stage])]
 
 
@@ -53,12 +53,12 @@ def _is_current(cell: Cell, today: Scenario, stage: Stage) -> bool:
 
 
 def tried(stage: str, scenario: str = "") -> list[Cell]:
-    """Return the cells of a stage that were run: of this scenario, if one is given."""
-    return [one for one in cells() if one.verdict and one.stage == stage and scenario in ("", one.scenario)]
+    """Return the cells of a stage that were run, in all scenarios or in the given one."""
+    return [cell for cell in cells() if cell.verdict and cell.stage == stage and scenario in ("", cell.scenario)]
 
 
 def of_stage(stage: str, replicas: int = 3) -> Result:
-    """Return the stage's run in the reference ladder. Raises BadInput."""
+    """Return the run of a stage in the reference ladder. Raises BadInput if there is none."""
     choose_from("stage", stage, stages())
     for result in ladder():
         if result.judgement.stage == stage and result.record.scenario["replicas"] == replicas:
@@ -67,7 +67,7 @@ def of_stage(stage: str, replicas: int = 3) -> Result:
 
 
 def figure(result: Result, name: str) -> str:
-    """Return one figure of a run for prose: a count, a wait in ms, per second, commands an increment. Raises BadInput."""
+    """Return one figure of a run as text: a count, a wait in ms, increments a second, commands an increment. Raises BadInput."""
     judgement = result.judgement
     choose_from("figure", name, (*COUNTS, *WAITS, "per_second", "commands", "verdict"))
     if name in WAITS:

@@ -1,4 +1,4 @@
-"""What charts and pages need of judged runs: record and verdict, their name, and the rounds of a ladder."""
+"""Load judged runs for charts and pages: record and verdict, the name in a chart, and the rounds of a ladder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDS = "repeats.json"  # next to a ladder that ran several times: a line for e
 
 
 class Repeat(msgspec.Struct, kw_only=True):
-    """What charts need of one run of a round."""
+    """The figures of one run of a round, for charts."""
 
     # the number of its round, from 1
     round: int = 1
@@ -31,7 +31,7 @@ class Repeat(msgspec.Struct, kw_only=True):
     run: str
     stage: str
     replicas: int
-    # acknowledged requests, and those of them that are in the counter
+    # the acknowledged requests, and how many of their increments are in the counter
     acknowledged: int
     kept: int
     duration_s: float
@@ -46,9 +46,9 @@ class Repeat(msgspec.Struct, kw_only=True):
 
 
 def repeat_of(judgement: Judgement, replicas: int, number: int = 1) -> Repeat:
-    """Return what charts need of a run, which is of this round."""
-    made = msgspec.convert(judgement, Repeat, from_attributes=True)
-    return msgspec.structs.replace(made, round=number, replicas=replicas)
+    """Return the figures of a run, for charts. number: the number of its round."""
+    repeat = msgspec.convert(judgement, Repeat, from_attributes=True)
+    return msgspec.structs.replace(repeat, round=number, replicas=replicas)
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -58,7 +58,7 @@ class Result(msgspec.Struct, kw_only=True):
     judgement: Judgement
     # the run folder
     folder: Path
-    # its name in a chart, if others have the same stage; empty for what ``named`` returns
+    # its name in a chart, if several runs there have the same stage; otherwise empty, and ``named`` makes a name
     given_label: str = ""
     # the runs of the same stage in a ladder of several rounds, this run included; empty for any other run
     rounds: list[Repeat] = []
@@ -70,8 +70,8 @@ class Result(msgspec.Struct, kw_only=True):
 
     @property
     def kept_per_s(self) -> float:
-        """Return the increments kept a second: the mean of the rounds where there are several, as in all charts."""
-        return fmean(one.kept_per_s for one in self.repeats)
+        """Return the increments kept a second: with several rounds their mean, as in all charts."""
+        return fmean(repeat.kept_per_s for repeat in self.repeats)
 
     def named(self, language: Language = ENGLISH) -> str:
         """Return the given label, else the stage, with the number of replicas if it is not three."""
@@ -94,19 +94,19 @@ def load(folder: Path) -> Result:
 
 def kept(path: Path) -> dict[str, Result]:
     """Return the runs that a file keeps (``record_lines``), by name. Raises BadInput or errors of msgspec."""
-    found = {}
+    results = {}
     for name, record in read_lines(path).items():
         run, verdict = (files_of(record)[fact] for fact in FACTS)
-        found[name] = Result(record=decode(run, path), judgement=Judgement.decode(verdict), folder=path.parent / name)
-    return found
+        results[name] = Result(record=decode(run, path), judgement=Judgement.decode(verdict), folder=path.parent / name)
+    return results
 
 
 def with_rounds(results: Sequence[Result], rounds: Sequence[Repeat]) -> list[Result]:
-    """Return the same results; those whose run is in the rounds of a ladder get all runs of their stage there."""
-    known = {one.run: (one.stage, one.replicas) for one in rounds}
+    """Give each result whose run is in the rounds of a ladder all runs of its stage in these rounds. Return the results."""
+    known = {repeat.run: (repeat.stage, repeat.replicas) for repeat in rounds}
     for result in results:
         place = known.get(result.record.run)
-        result.rounds = [one for one in rounds if (one.stage, one.replicas) == place]
+        result.rounds = [repeat for repeat in rounds if (repeat.stage, repeat.replicas) == place]
     return list(results)
 
 
@@ -115,7 +115,7 @@ LOAD = ("own_load", "run_time", "requests", *OF_USERS, "rate", "connections", "r
 
 
 def load_in_words(conditions: Mapping[str, Any], names: Iterable[str] = LOAD, language: Language = ENGLISH) -> str:
-    """Return conditions of a run in words. One without a value is left out, and at a rate those of users."""
+    """Return the conditions of a run in words. Conditions without a value are left out; with a rate, those of users too."""
     known = [(name, conditions.get(name)) for name in names if not (name in OF_USERS and conditions.get("rate"))]
     comma: str = say.words(language)["mark"]["comma"]
     return comma.join(say.condition(name, value, language) for name, value in known if value)
@@ -129,6 +129,6 @@ def write_rounds(repeats: Sequence[Repeat], folder: Path) -> None:
 
 
 def rounds_in(folder: Path) -> list[Repeat]:
-    """Return the runs of all rounds; none where the ladder ran once."""
+    """Return the runs of all rounds; none if the ladder ran once."""
     path = folder / ROUNDS
     return msgspec.json.decode(path.read_bytes(), type=list[Repeat]) if path.exists() else []

@@ -1,6 +1,6 @@
-"""What a judged run came to, in words: the same on its page and in the terminal.
+"""Put the result of a judged run into words, for its page and for the terminal.
 
-What the tested claim came to is a sentence, all requests are a few numbers that add up, and each claim says how it fared.
+One sentence has the result of the tested claim, a few numbers add up to all requests, and each claim has its own result.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from lab.scenario import reader
 from lab.story import say, verdict
 from lab.text import thousands
 
-FEW_KEPT = 10  # increments: with fewer, a figure for each of them says nothing
-FEW_GRANTS = 200  # with fewer, one in a hundred is none or one
+FEW_KEPT = 10  # increments: with fewer, a figure for each increment means nothing
+FEW_GRANTS = 200  # with fewer, the slowest hundredth is at most one grant
 
 
 class Part(msgspec.Struct):
@@ -35,16 +35,16 @@ class Part(msgspec.Struct):
 class Tested:
     """A claim on the page."""
 
-    # whether it held; None where the run shows nothing
+    # whether it held; None if the run shows nothing
     held: bool | None
     promise: str
     promised: bool
-    # what was seen outside what is lost
+    # the observed facts, without lost increments
     seen: str
 
 
 class RunWords:
-    """What page and terminal say of a judged run, in one language. grants: how many there were; 0 for a run without a lock."""
+    """The words of a judged run, in one language. grants: the number of grants; 0 for a run without a lock."""
 
     def __init__(self, judgement: Judgement, grants: int, language: Language) -> None:
         self.judgement, self.grants, self.language = judgement, grants, language
@@ -55,7 +55,7 @@ class RunWords:
 
     @property
     def title(self) -> str:
-        """Return what the claim under test came to, as a sentence about the stage."""
+        """Return the result of the claim under test, as a sentence about the stage."""
         judgement = self.judgement
         if judgement.verdict is Verdict.VOID:
             return self.say("title_void")
@@ -71,7 +71,7 @@ class RunWords:
         return self.say(name, judgement.lost_otherwise or 1, stage=judgement.stage, what=what)
 
     def parts(self) -> Iterator[Part]:
-        """Yield the parts of the bar: writes that are in the counter, those that are gone, and requests without a write."""
+        """Yield the parts of the bar: writes that are in the counter, lost writes, and requests without a write."""
         judgement = self.judgement
         unclear = max(0, judgement.writes - judgement.acknowledged - judgement.duplicated)
         written = judgement.acknowledged + judgement.duplicated + unclear
@@ -90,7 +90,7 @@ class RunWords:
 
     @property
     def bar(self) -> str:
-        """Return what the bar is of."""
+        """Return the caption of the bar."""
         again = self.judgement.duplicated
         return self.say("bar_writes" if again else "bar", again)
 
@@ -107,7 +107,7 @@ class RunWords:
         yield Tested(own is None if shows else None, promise, judgement.claimed, self._seen(own) if own else "")
 
     def _seen(self, one: Violation) -> str:
-        """Return what was seen, without what the bar has: how many increments are lost, and why."""
+        """Return the observed facts in words, without the lost increments, which the bar shows."""
         facts = [fact for fact in one.seen if fact.code is not Code.LOST]
         words = verdict.seen(msgspec.structs.replace(one, seen=facts), self.language)
         return say.ended(words, self.language) if words else ""
@@ -122,7 +122,7 @@ class RunWords:
 
     @property
     def reasons(self) -> str:
-        """Return why a run proves nothing, or why nothing was broken; empty for a run whose claim and bar say it."""
+        """Return why a run proves nothing, or why nothing was broken; empty if claim and bar already say it."""
         if self.judgement.verdict in (Verdict.VOID, Verdict.UNSEEN):
             return say.ended(verdict.why(self.judgement, self.language), self.language)
         return ""
@@ -132,7 +132,7 @@ class RunWords:
         return verdict.also_seen(self.judgement, self.language, self.judgement.lost_by)
 
     def price(self) -> Iterator[str]:
-        """Yield what the lock cost: how fast the run was, how long requests waited, how many commands it took."""
+        """Yield the price of the lock: increments a second, the waits of requests, and commands an increment."""
         judgement, waits = self.judgement, self.judgement.wait_ms
         if judgement.kept >= FEW_KEPT:
             yield self.say("per_s", shown=thousands(judgement.kept_per_s))
@@ -144,7 +144,7 @@ class RunWords:
 
 
 def _counts(one: Violation, judgement: Judgement) -> bool:
-    """Return whether a broken claim is what the verdict is about."""
+    """Return whether the verdict depends on a broken claim."""
     return one.breaks_promise if judgement.verdict is Verdict.BROKEN else one.claim == judgement.claim
 
 
@@ -154,9 +154,9 @@ def amount(number: float) -> str:
 
 
 def mender(judgement: Judgement) -> str | None:
-    """Return the next stage that promises what is broken, and that the scenario fits; None where nothing is to mend.
+    """Return the next stage that makes the broken promise, and that the scenario fits; None if nothing is broken.
 
-    A stage that follows this one comes first. Each is read only when the ones before it do not mend the loss.
+    A stage that follows this one comes first. A stage is read only if the stages before it do not fit.
     """
     if judgement.verdict not in (Verdict.ADMITTED, Verdict.BROKEN) or judgement.stage not in (shelf := locks.names()):
         return None

@@ -1,6 +1,6 @@
-"""The mean of a few repeats, with the least and the most of them.
+"""Compute the mean of a few repeats, with the smallest and the largest of them.
 
-Repeats are three to five. Their least and their most can be read in the runs themselves, and no distribution is assumed. Amounts
+There are three to five repeats. The smallest and the largest are values of real runs, and no distribution is assumed. Amounts
 and ratios are averaged by their logarithms: their mean is the geometric one.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Spread(NamedTuple):
-    """A mean of samples, the least and the most of them, and how many they are."""
+    """The mean of some samples, the smallest and the largest of them, and their number."""
 
     value: float
     low: float
@@ -26,6 +26,6 @@ def mean(samples: Sequence[float]) -> Spread:
 
 
 def geometric_mean(samples: Sequence[float]) -> Spread:
-    """Return the geometric mean of at least one sample; the arithmetic one if a sample is not above zero, or all are equal."""
-    found = mean(samples)
-    return found._replace(value=statistics.geometric_mean(samples)) if 0 < found.low < found.high else found
+    """Return the geometric mean of at least one sample; the arithmetic mean if a sample is not above zero, or all are equal."""
+    arithmetic = mean(samples)
+    return arithmetic._replace(value=statistics.geometric_mean(samples)) if 0 < arithmetic.low < arithmetic.high else arithmetic

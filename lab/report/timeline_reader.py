@@ -1,4 +1,4 @@
-"""Make the ``Timeline`` of a judged run: from the judge's trace, its findings, and what the lock's store reported of its keys."""
+"""Make the ``Timeline`` of a judged run from the judge's trace and findings, and from the store's reports on the lock's keys."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lab.story.timeline import (
     at_once,
 )
 
-LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
+LIMIT = 8000  # grants in a picture, and lives of keys; of a longer run, the part around its focus is shown
 KEPT_FROM_OTHERS = (Code.NOBODY_AFTER_FAULT, Code.LATE_AFTER_FAULT)
 
 
@@ -39,13 +39,13 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
 
 
 class Reader:
-    """The judge's trace, and what the lock's store reported of its keys, as the picture has them."""
+    """Read the judge's trace and the store's reports into a picture."""
 
     def __init__(
         self, folder: Path, judgement: Judgement, findings: Findings, has_store: bool = True, limit: int = LIMIT
     ) -> None:
         self.findings, self.limit = findings, limit
-        self.places: dict[str, int] = {}  # of the replicas
+        self.places: dict[str, int] = {}  # by replica, its index
         self.keys: dict[str, int] = {}
         self.nodes: set[str] = set()  # the servers that reported an event
         self.ended: dict[str, int] = {}  # when the last turn of each request ended
@@ -59,9 +59,10 @@ class Reader:
             lost=judgement.lost,
             duplicated=judgement.duplicated,
             is_kept_from_others=any(
-                isinstance(one, FaultOutcome) and one.record.name == focus.fault and violation.seen[0].code in KEPT_FROM_OTHERS
+                violation.seen[0].code in KEPT_FROM_OTHERS
                 for violation in judgement.violations
-                for one in violation.evidence
+                for outcome in violation.evidence
+                if isinstance(outcome, FaultOutcome) and outcome.record.name == focus.fault
             ),
         )
         self.read(History(folder, findings.left_out))
@@ -71,7 +72,7 @@ class Reader:
         picture.opens = opening(picture)
 
     def all_grants(self) -> Iterator[DrawnGrant]:
-        """Yield all grants of the run, whether the picture has them or not."""
+        """Yield all grants of the run, also those that the picture leaves out."""
         if len(self.picture.held) == self.picture.grants:
             return iter(self.picture.held)
         self.ended.clear()
@@ -82,15 +83,15 @@ class Reader:
         return (at_ns - self.findings.origin_ns) // 1000
 
     def key(self, name: str) -> int:
-        """Return the place of a key, which is the next free one if the key is new."""
+        """Return the index of a key; a new key gets the next free one."""
         return self.keys.setdefault(name, len(self.keys)) if name else NEVER
 
     def name(self, key: int) -> str:
-        """Return the short name of a key; empty without one."""
+        """Return the short name of the key with this index; empty for NEVER."""
         return "" if key == NEVER else [*self.keys][key].rpartition(":")[2]
 
     def started(self, replica: str) -> list[int]:
-        """Return when processes of a replica came up."""
+        """Return the moments at which processes of a replica started."""
         return list(map(self.us, self.findings.started_ns.get(replica, [])))
 
     def read(self, history: History) -> None:
@@ -109,18 +110,18 @@ class Reader:
         picture.renewals = [self.renewal(replica, event) for replica, event in renewals]
         complete = len(picture.held) == picture.grants
         place_commands(picture, self.findings.run.start if complete else None)
-        # the time in which no grant is missing from the picture
+        # from first to last, no grant is missing from the picture
         first, last = (0, picture.end) if complete else (max(0, picture.held[0].got), picture.held[-1].got)
         self.shown = first - RECEIVED_WITHIN_US, last + RECEIVED_WITHIN_US
         picture.gaps = [at for at in picture.gaps if first <= at <= last]
         lives = self.in_view(lives_of(self.keyed(history.key_events()), picture.ttl, are_votes=False))
         self.read_votes(history)
         picture.keys = [self.name(key) for key in self.keys.values()]
-        locks = picture.lock_keys  # once: each time it looks at all grants
+        locks = picture.lock_keys  # read once: it goes through all grants
         picture.lives = [life for life in lives if life.place in locks]
         assign_lives(picture, thefts=self.findings.thefts > 0)
         self.read_losses()
-        waits = [(held.asked, held.got) for held in picture.held] + [(one.asked, one.gave_up) for one in picture.waited]
+        waits = [(held.asked, held.got) for held in picture.held] + [(waited.asked, waited.gave_up) for waited in picture.waited]
         picture.waiting = at_once(waits) if complete and picture.is_locked else []
         picture.focus = loss_in_focus(picture, self.focus.mechanism)
         if self.focus.span is not None:
@@ -130,15 +131,15 @@ class Reader:
                 picture.focus_fault = place
 
     def renewal(self, replica: str, event: Renewed) -> Renewal:
-        """Return a command outside any request as the picture has it."""
+        """Return the drawn form of a command outside any request."""
         return Renewal(self.places[replica], self.key(event.key), self.us(event.renewed_ns), event.prolonged)
 
     def gave_up(self, replica: str, event: GaveUp) -> Waited:
-        """Return a request that got no lock as the picture has it."""
+        """Return the drawn form of a request that got no lock."""
         return Waited(event.request, self.places[replica], self.us(event.asked_ns), self.us(event.gave_up_ns))
 
     def drawn_grant(self, grant: GrantRecord) -> DrawnGrant:
-        """Return a grant as the picture has it."""
+        """Return the drawn form of a grant."""
         drawn = DrawnGrant(
             request=grant.request,
             replica=self.places[grant.replica],
@@ -171,7 +172,7 @@ class Reader:
         return drawn
 
     def end(self, drawn: DrawnGrant, replica: str) -> None:
-        """End a grant without a release: the holder believed to hold the lock until its process died, or until the run's end."""
+        """End a grant without a release: the holder believed that it held the lock until its process died, or the run ended."""
         deaths = [fault.at for fault in self.picture.faults if fault.replica == drawn.replica and fault.back != NEVER]
         back = next((up for up in self.started(replica) if up > drawn.got), NEVER)
         death = next((at for at in deaths if at >= drawn.got), back)
@@ -179,7 +180,7 @@ class Reader:
         drawn.result = "never released" if death == NEVER else "died with its process"
 
     def drawn_fault(self, outcome: FaultOutcome) -> DrawnFault:
-        """Return a fault outcome as the picture has it."""
+        """Return the drawn form of a fault."""
         record = outcome.record
         place, at = self.places.get(record.replica, NEVER), self.us(record.at_ns)
         recovered = self.us(max(record.recovered_ns, record.at_ns))
@@ -191,13 +192,13 @@ class Reader:
         return drawn
 
     def keyed(self, events: Iterable[KeyEvent]) -> Iterator[tuple[int, int, KeyEvent]]:
-        """Yield each event with its moment, and with the place of its key. Note which servers reported any."""
+        """Yield each event with its moment and the index of its key. Note the servers that reported events."""
         for event in events:
             self.nodes.add(event.node)
             yield self.us(event.at_ns), self.key(event.key), event
 
     def in_view(self, lives: Iterable[Life]) -> list[Life]:
-        """Return the lives that began in the time in which no grant is missing."""
+        """Return the lives of keys that began in the span in which no grant is missing."""
         first, last = self.shown
         return [life for life in lives if first <= life.born <= last]
 
@@ -209,12 +210,12 @@ class Reader:
             return
         locks = {name for name, place in self.keys.items() if place in picture.lock_keys}
         of_locks = ((event, NUMBERED.fullmatch(event.node)) for event in history.key_events() if event.key in locks)
-        events = ((self.us(event.at_ns), picture.voters.index(f"server {found[1]}"), event) for event, found in of_locks if found)
+        events = ((self.us(event.at_ns), picture.voters.index(f"server {match[1]}"), event) for event, match in of_locks if match)
         picture.votes = self.in_view(lives_of(events, picture.ttl, are_votes=True))
         assign_votes(picture)
 
     def read_losses(self) -> None:
-        """Read the losses whose culprit is in the picture."""
+        """Read the losses for which the destroying grant is in the picture."""
         picture = self.picture
         places = {(grant.request, grant.got): place for place, grant in enumerate(picture.held)}
         mechanisms: dict[Mechanism, int] = {}
@@ -227,12 +228,12 @@ class Reader:
         picture.mechanisms = list(mechanisms)
 
     def place(self, facts: GrantFacts | None, places: dict[tuple[str, int], int]) -> int:
-        """Return the place of a grant in the picture; NEVER if it is not in there."""
+        """Return the index of a grant in the picture; NEVER if the picture leaves it out."""
         return NEVER if facts is None else places.get((facts.request, self.us(facts.got_ns)), NEVER)
 
 
 def _stack(grants: Sequence[DrawnGrant]) -> None:
-    """Give each grant the lowest slot of its replica that is free when it begins."""
+    """Give each grant the first slot of its replica that is free when the grant begins."""
     ends: dict[int, list[int]] = {}
     for grant in grants:
         slots = ends.setdefault(grant.replica, [])

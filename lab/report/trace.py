@@ -1,8 +1,8 @@
-"""All requests of a run in the Trace Event format: ``trace.json``, which Perfetto and chrome://tracing open.
+"""Write all requests of a run in the Trace Event format: ``trace.json``, which Perfetto and chrome://tracing open.
 
-Each replica is a process there, and each of its threads is a row of requests, one after the other: from when it asked for the
-lock to the end of the release, and in it the time with the lock, the read and the write. An arrow leads from a write that was
-destroyed to the write that destroyed it. The keys of the lock, the faults and the counter have tracks of their own. Times are
+In it, each replica is a process, and each of its threads is a row of requests, one after another. A request lasts from its
+acquire to the end of its release, and contains the time with the lock, the read and the write. An arrow leads from a write that
+was destroyed to the write that destroyed it. The keys of the lock, the faults and the counter have tracks of their own. Times are
 microseconds since the first request.
 """
 
@@ -20,11 +20,11 @@ from lab.story.timeline import NEVER, DrawnGrant
 
 FILE = "trace.json"
 
-Event = dict[str, Any]  # with the names of the format
+Event = dict[str, Any]  # its keys are those of the format
 
 
 def write(folder: Path, reader: Reader) -> None:
-    """Write the trace of a judged run into its folder. reader: that has read the run."""
+    """Write the trace of a judged run into its folder. reader: the reader of this run."""
     events, encode = _Trace(reader).all(), msgspec.json.Encoder().encode
     with new_file(folder / FILE) as file:
         file.write(b'{"displayTimeUnit":"ms","traceEvents":[\n' + encode(next(events)))
@@ -37,8 +37,8 @@ class _Trace:
 
     def __init__(self, reader: Reader) -> None:
         self.reader, self.picture = reader, reader.picture
-        self.rows: dict[int, list[int]] = {}  # of each replica: when the last request of each row ended
-        self.wrote: dict[tuple[str, int], Event] = {}  # the write of each grant, by its request and when it was got
+        self.rows: dict[int, list[int]] = {}  # by replica: for each row, when its last request ended
+        self.wrote: dict[tuple[str, int], Event] = {}  # the write of each grant, by the request and the time of the grant
 
     def all(self) -> Iterator[Event]:
         """Yield all events."""
@@ -47,7 +47,7 @@ class _Trace:
             yield {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}}
         for held in self.reader.all_grants():
             yield from self.request(held)
-        for waited in (self.reader.gave_up(*one) for one in self.reader.findings.trace.waits):
+        for waited in (self.reader.gave_up(*wait) for wait in self.reader.findings.trace.waits):
             pid = waited.replica + 1
             row = self.row(pid, waited.asked, waited.gave_up)
             yield _span(f"{waited.request} gives up", waited.asked, waited.gave_up, pid, row)
@@ -74,11 +74,11 @@ class _Trace:
             wrote = _span(f"writes {held.wrote}", held.writing, held.wrote_at, pid, tid, over=held.overwrote)
             self.wrote[held.request, held.got] = wrote
             yield wrote
-            about = {"pid": len(self.picture.replicas) + 3, "ts": held.wrote_at, "args": {"value": held.wrote}}
-            yield {"ph": "C", "name": held.part or "counter", **about}
+            track = {"pid": len(self.picture.replicas) + 3, "ts": held.wrote_at, "args": {"value": held.wrote}}
+            yield {"ph": "C", "name": held.part or "counter", **track}
 
     def row(self, pid: int, since: int, until: int) -> int:
-        """Return a row of a replica that is free in this span: the one that became free last."""
+        """Return a row of a replica that is free in this span. Of several free rows, take the one that became free last."""
         rows = self.rows.setdefault(pid, [])
         free = [place for place, end in enumerate(rows) if end <= since]
         place = max(free, key=rows.__getitem__, default=len(rows))
@@ -89,14 +89,15 @@ class _Trace:
         """Yield an arrow for each loss whose two writes are known."""
         held = self.picture.held
         for place, loss in enumerate(self.picture.losses):
-            ends = [self.wrote.get((held[one].request, held[one].got)) for one in (loss.victim, loss.culprit) if one != NEVER]
+            grants = [held[number] for number in (loss.victim, loss.culprit) if number != NEVER]
+            ends = [self.wrote.get((grant.request, grant.got)) for grant in grants]
             if len(ends) == 2 and None not in ends:
                 for phase, end in zip("sf", filter(None, ends), strict=True):
-                    where = {name: end[name] for name in ("pid", "tid", "ts")}
-                    yield {"ph": phase, "name": "destroys", "cat": "loss", "id": place, "bp": "e", **where}
+                    point = {name: end[name] for name in ("pid", "tid", "ts")}
+                    yield {"ph": phase, "name": "destroys", "cat": "loss", "id": place, "bp": "e", **point}
 
 
-def _span(name: str, since: int, until: int, pid: int, tid: int, **about: object) -> Event:
-    """Return an event that lasts."""
+def _span(name: str, since: int, until: int, pid: int, tid: int, **args: object) -> Event:
+    """Return an event from one time to another."""
     lasting = {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": since, "dur": max(0, until - since)}
-    return lasting | {"args": about} if about else lasting
+    return lasting | {"args": args} if args else lasting

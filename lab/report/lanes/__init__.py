@@ -1,6 +1,6 @@
-"""The one drawing of lanes, as SVG: what takes part in a lane each, and what happens along a sequence.
+"""Draw lanes as SVG: a lane for each participant, and the events in their sequence.
 
-The ``pen`` draws, keeps labels apart and writes the legend. A sequence goes down, a row for each event, with words beside it
-(``lifelines``): the steps of a loss (``steps_drawing``), and schedules of the explorer. Or it goes to the right as far as time
-goes: a window of a run (``rows``), with its grants (``grants``) and the run (``whole``). ``drawing`` puts that together.
+The ``pen`` draws, keeps labels apart and writes the legend. A sequence of steps goes down, a row for each event with its words
+(``lifelines``): the steps of a loss (``steps_drawing``), and schedules of the explorer. A run goes to the right, in proportion to
+time: its rows (``rows``), its grants (``grants``), and everything else (``whole``). ``drawing`` puts these together.
 """

@@ -1,4 +1,4 @@
-"""A window of a run, drawn as a still picture: one SVG of its own, or a part of a page. And the strip of the whole run."""
+"""Draw a window of a run, as an SVG file or as a part of a page, and the strip of the whole run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lab.story.timeline import NEVER, Timeline
 from lab.text import thousands
 
 BELOW = 22  # px, for the numbers of the axis
-BINS = 240  # of the overview
-LEAST_PANE = 1.2  # bins: a shorter window would not be seen in it
+BINS = 240  # parts of time in the strip of the whole run
+LEAST_PANE = 1.2  # bins: the smallest window that is visible in the strip
 
 
 class RunPen(Pen):
-    """The pen of a run, with what a page states beside the drawing."""
+    """The pen of a run, with the figures that a page needs beside the drawing."""
 
     def __init__(self, rows: Rows, language: Language) -> None:
         super().__init__(rows, language)
@@ -32,7 +32,7 @@ class RunPen(Pen):
         self.height = round(TOP + rows.number * rows.each, 1)
 
     def share(self, at: float) -> float:
-        """Return where a moment is in a picture: 0 at its left edge, 1 at the right."""
+        """Return the position of a moment in the width of a picture: 0 at the left edge, 1 at the right."""
         return round((LEFT + self.at(at, 0)[0]) / WIDTH, 3)
 
     def names(self) -> str:
@@ -46,7 +46,7 @@ class RunPen(Pen):
         edges = "".join(f"M{EDGE} {self.at(0, lane.bottom)[1]:g}H{WIDTH - EDGE}" for lane in rows.lanes)
         ticks = [(LEFT + self.at(at, 0)[0], f"{at / 1e6:g}") for at in rows.ticks()]
         lines = "".join(f"M{x:g} 0V{height:g}" for x, _ in ticks)
-        numbers = "".join(written(said, x, height + 16, "soft", "center") for x, said in ticks)
+        numbers = "".join(written(number, x, height + 16, "soft", "center") for x, number in ticks)
         return "\n".join(
             [
                 f'{self.names()}<path class="edge" d="{edges}"/><path class="grid" d="{lines}"/>{numbers}',
@@ -59,7 +59,7 @@ class RunPen(Pen):
 
 
 def compose(picture: Timeline, language: Language = ENGLISH) -> RunPen:
-    """Draw all lanes and return the pen, which knows all marks and labels."""
+    """Draw all lanes, and return the pen with all marks and labels."""
     rows = Rows(picture)
     pen = RunPen(rows, language)
     grants = Grants(pen, picture, rows)
@@ -79,7 +79,7 @@ def compose(picture: Timeline, language: Language = ENGLISH) -> RunPen:
 def still(picture: Timeline, pen: RunPen, conditions: str) -> str:
     """Return a picture with its title, the conditions of the run and a legend: one SVG without fonts and scripts.
 
-    pen: what ``compose`` returned for the picture.
+    pen: the pen that ``compose`` returned for this picture.
     """
     title = say_run.title(picture, pen.language)
     number = len(pen.rows.visible)
@@ -92,9 +92,9 @@ def still(picture: Timeline, pen: RunPen, conditions: str) -> str:
 
 
 def for_page(pen: RunPen, words: str) -> str:
-    """Return a picture as a part of a page, which has its title, its legend, ``STYLE`` and the signs. words: its title.
+    """Return a picture as a part of a page; the page itself has the title, the legend, ``STYLE`` and the signs. words: the title.
 
-    The names of the lanes are there twice: on a narrow screen they stay in sight while the picture is scrolled.
+    The names of the lanes are drawn twice, so that on a narrow screen they stay visible while the picture is scrolled.
     """
     height = f"{pen.height + BELOW:g}"
     names = f'<svg class="names lane-ink" viewBox="0 0 {LEFT} {height}" aria-hidden="true">{pen.names()}</svg>'
@@ -103,15 +103,15 @@ def for_page(pen: RunPen, words: str) -> str:
 
 
 def overview(picture: Timeline, windows: Sequence[Timeline]) -> dict[str, Any]:
-    """Return what the strip of a run has, in BINS parts of time: its writes, those that overwrote, its faults and windows."""
-    each = BINS / max(1, picture.end)
-    bad = {loss.culprit for loss in picture.losses}
-    writes = [(int(held.wrote_in * each), place in bad) for place, held in enumerate(picture.held) if held.wrote_in != NEVER]
+    """Return the values of a run's strip, in BINS parts of time: all writes, the writes that overwrote, faults and windows."""
+    scale = BINS / max(1, picture.end)
+    bad, spans = {loss.culprit for loss in picture.losses}, [window.opens for window in windows]
+    writes = [(int(held.wrote_in * scale), place in bad) for place, held in enumerate(picture.held) if held.wrote_in != NEVER]
     total, over = Counter(place for place, _ in writes), Counter(place for place, is_bad in writes if is_bad)
     return {
         "bins": BINS,
         "most": max(total.values(), default=1),
         "bars": {"belief": sorted(total.items()), "both": sorted(over.items())},
-        "faults": [fault.at * each for fault in picture.faults],
-        "panes": [(since * each, max(LEAST_PANE, (until - since) * each)) for since, until in (one.opens for one in windows)],
+        "faults": [fault.at * scale for fault in picture.faults],
+        "panes": [(since * scale, max(LEAST_PANE, (until - since) * scale)) for since, until in spans],
     }

@@ -1,4 +1,4 @@
-"""What a run's drawing has of its grants: what each request believes, its lease, its fence, its commands and its messages."""
+"""Draw the grants of a run: the time in which each request believes that it holds the lock, its lease, fence and messages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from lab.report.timeline_votes import majority_ends
 from lab.story import from_run
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
-MOST_LABELS = 24  # grants in view; among more, only those of the title are labelled
-SEEN = 0.02  # of the width; a shorter wait is not drawn
-ABOVE = 0.49  # where renewals are, from the middle of a row up: over the names
-BELIEF, EFFECT, NAME, NUMBER = (-0.4, 0.32), (0.06, 0.44), -0.09, 0.47  # from the middle of a row; of texts, the lower edge
+MOST_LABELS = 24  # grants in view; if there are more, only the grants of the title are labelled
+SEEN = 0.02  # part of the width; a shorter wait is not drawn
+ABOVE = 0.49  # the height of renewals above the middle of a row: over the names
+BELIEF, EFFECT, NAME, NUMBER = (-0.4, 0.32), (0.06, 0.44), -0.09, 0.47  # from a row's middle: bars, ticks, texts' lower edges
 LEASE = 0.22  # the lower edge of a lease at the store, from the middle of its row
-ROOM_FOR_BOTH = 0.07  # of the width, between a read and its write, to write a number on their inner sides
+ROOM_FOR_BOTH = 0.07  # part of the width: between a read and its write, both numbers fit
 
 
 class Grants:
@@ -28,32 +28,32 @@ class Grants:
         self.places = {id(held): place for place, held in enumerate(picture.held)} if picture.votes else {}
 
     def draw(self) -> None:
-        """Draw all grants, and label those of the title first."""
-        pen, of, shown, is_locked = self.pen, self.rows.of, self.rows.visible, self.picture.is_locked
-        pen.bars(
-            ((of(held), held.outer_got, held.outer_until) for held in shown if held.outer_got != NEVER), *BELIEF, "outer", "outer"
-        )
-        pen.bars(((of(held), held.got, held.until) for held in shown), *BELIEF, "belief", "believes" if is_locked else "in_work")
-        leases = [(held, *lease) for held in shown if (lease := self.lease(held))]
-        alone = ((of(held), max(end, held.got), held.until) for held, _, end in leases)
+        """Draw all grants, and label the grants of the title first."""
+        pen, row_of, visible, is_locked = self.pen, self.rows.row_of, self.rows.visible, self.picture.is_locked
+        outer = ((row_of(held), held.outer_got, held.outer_until) for held in visible if held.outer_got != NEVER)
+        pen.bars(outer, *BELIEF, "outer", "outer")
+        belief = ((row_of(held), held.got, held.until) for held in visible)
+        pen.bars(belief, *BELIEF, "belief", "believes" if is_locked else "in_work")
+        leases = [(held, *lease) for held in visible if (lease := self.lease(held))]
+        alone = ((row_of(held), max(end, held.got), held.until) for held, _, end in leases)
         pen.bars(alone, *BELIEF, "alone", "alone")
-        pen.bars(((of(held), self.taken_over(held), held.until) for held in shown), *BELIEF, "alone", "taken_over")
+        pen.bars(((row_of(held), self.taken_over(held), held.until) for held in visible), *BELIEF, "alone", "taken_over")
         if not self.rows.is_crowded:
-            read = ((of(held), held.read_moment) for held in shown if held.read is not None and held.read_at != NEVER)
+            read = ((row_of(held), held.read_moment) for held in visible if held.read is not None and held.read_at != NEVER)
             pen.ticks(read, *EFFECT, "read", "read")
-        pen.bars(((of(held), since, end) for held, since, end in leases), -0.01, 0.07, "keeps")
-        pen.ticks(((of(held), held.wrote_moment) for held in shown if held.wrote is not None), *EFFECT, "write", "write")
+        pen.bars(((row_of(held), since, end) for held, since, end in leases), -0.01, 0.07, "keeps")
+        pen.ticks(((row_of(held), held.wrote_moment) for held in visible if held.wrote is not None), *EFFECT, "write", "write")
         longest = SEEN * (self.rows.until - self.rows.since)
-        waits = ((of(held), held.asked, held.got) for held in self.cast if held.got - held.asked >= longest)
+        waits = ((row_of(held), held.asked, held.got) for held in self.cast if held.got - held.asked >= longest)
         pen.bars(waits, -0.27, 0.06, "wait", "wait")
         self.ends()
         self.renewals()
-        first = sorted(shown, key=lambda held: id(held) not in self.own)
+        first = sorted(visible, key=lambda held: id(held) not in self.own)
         for held in first if self.is_labelled else [held for held in first if id(held) in self.own]:
             self.labels(held)
 
     def lease(self, held: DrawnGrant) -> tuple[int, int] | None:
-        """Return since when and until when the lock's servers kept the lock for a grant; None where it is not known."""
+        """Return the beginning and the end of a grant's lease at the lock's servers; None if it is not known."""
         if not self.picture.is_locked:
             return None
         if self.picture.votes:
@@ -63,42 +63,40 @@ class Grants:
         return None if life is None else (life.born, life.end(self.picture.end))
 
     def taken_over(self, held: DrawnGrant) -> int:
-        """Return when another request got the lock of a holder that a fault had stopped; the end of its belief where none did.
+        """Return when another request got the lock of a holder that a fault had stopped; else the end of the holder's belief.
 
-        It is for stores that report nothing of their keys: by then at the latest, the lease was over.
+        This is for stores that report nothing of their keys: the lease was over by then at the latest.
         """
         picture = self.picture
-        if (
-            picture.lives
-            or picture.votes
-            or not (picture.asked_store and held.request in {one.request for one in picture.faults})
-        ):
+        is_of_fault = held.request in {fault.request for fault in picture.faults}
+        if picture.lives or picture.votes or not (picture.asked_store and is_of_fault):
             return held.until
-        later = (one.got for one in picture.held if one.key == held.key and held.got < one.got < held.until)
+        later = (grant.got for grant in picture.held if grant.key == held.key and held.got < grant.got < held.until)
         return min(later, default=held.until) if picture.is_locked else held.until
 
     def ends(self) -> None:
-        """Draw how the work of a request ended, if it failed, was given up, or if the resource refused its write."""
+        """Draw how the work of a request ended, if it failed or was given up, or if the resource refused its write."""
         for held in self.rows.visible:
             if held.is_refused:
-                self.pen.signs([(self.rows.of(held), held.refused_moment)], 0.26, "cross", "refused_write", "harm")
+                self.pen.signs([(self.rows.row_of(held), held.refused_moment)], 0.26, "cross", "refused_write", "harm")
             elif held.is_abandoned:
-                self.pen.signs([(self.rows.of(held), held.until)], 0.26, "square", "given_up_work", "full failed")
+                self.pen.signs([(self.rows.row_of(held), held.until)], 0.26, "square", "given_up_work", "full failed")
             elif held.result.startswith("error: "):
-                self.pen.signs([(self.rows.of(held), held.until)], 0.26, "diamond", "failed_work", "full failed")
+                self.pen.signs([(self.rows.row_of(held), held.until)], 0.26, "diamond", "failed_work", "full failed")
 
     def renewals(self) -> None:
-        """Draw renewals above the row of the replica that sent them, and apart those after which a key was set anew."""
+        """Draw renewals above the row of their replica, failed ones hollow. Without renewals, draw when a TTL was set."""
         pen, rows = self.pen, self.rows
-        sent = [(rows.of_replica[one.replica], one) for one in rows.renewals]
-        pen.signs([(row, one.at) for row, one in sent if one.succeeded], -ABOVE, "down", "renewal")
-        pen.signs([(row, one.at) for row, one in sent if not one.succeeded], -ABOVE, "down", "renewal_in_vain", "harm hollow")
+        sent = [(rows.of_replica[renewal.replica], renewal) for renewal in rows.renewals]
+        failed = [(row, renewal.at) for row, renewal in sent if not renewal.succeeded]
+        pen.signs([(row, renewal.at) for row, renewal in sent if renewal.succeeded], -ABOVE, "down", "renewal")
+        pen.signs(failed, -ABOVE, "down", "renewal_in_vain", "harm hollow")
         if not rows.renewals and rows.of_store != NEVER:
             pen.signs([(rows.of_store, at) for life in rows.lives for at in life.touched], -0.34, "down", "ttl_set")
 
     def labels(self, held: DrawnGrant) -> None:
         """Name the request, with its fence, and write the numbers that it read and wrote next to their moments."""
-        y, pen = self.rows.of(held), self.pen
+        y, pen = self.rows.row_of(held), self.pen
         is_cast = id(held) in self.own
         kind = "first" if is_cast else "detail"
         fence = held.fence or (held.fences[0] if held.fences is not None else 0)  # the journal of a refused grant may lack it
@@ -107,8 +105,8 @@ class Grants:
         begins = max(held.got, self.rows.since)
         pen.label(name, begins, [y + NAME], inner if is_cast else inner[:1], f"{kind} bold" if is_cast else kind)
         if held.is_refused:
-            own, seen = held.fences or (0, 0)
-            words = pen.say("older", own=own, seen=seen) if own < seen else pen.say("refused")
+            own, newest = held.fences or (0, 0)
+            words = pen.say("older", own=own, seen=newest) if own < newest else pen.say("refused")
             pen.label(words, held.refused_moment, [y + NUMBER], [("left", 8), ("right", -8)], f"{kind} bad")
         is_cramped = held.wrote_moment - held.read_moment < ROOM_FOR_BOTH * (self.rows.until - self.rows.since)
         if held.read is not None:
@@ -119,41 +117,41 @@ class Grants:
     def messages(self) -> None:
         """Draw an acquire to the moment at which the key was set, a release to the moment at which it was deleted.
 
-        The lab receives the store's events late. So a message arrives at the latest when its answer is back.
+        The lab receives the store's events late. So a message arrives at the latest when its answer comes back.
         """
         pen, rows, held = self.pen, self.rows, self.picture.held
-        wanted = {id(one) for one in rows.visible if self.is_labelled or id(one) in self.own}
+        drawn = {id(grant) for grant in rows.visible if self.is_labelled or id(grant) in self.own}
         store = rows.of_store + LEASE
         for life in rows.lives:
             holder, thief = (held[place] if place != NEVER else None for place in (life.holder, life.by))
-            if holder is not None and id(holder) in wanted and holder.acquiring != NEVER:
+            if holder is not None and id(holder) in drawn and holder.acquiring != NEVER:
                 self.message(holder, holder.acquiring, min(max(life.born, holder.acquiring), holder.got))
-            if thief is None or id(thief) not in wanted or life.how != "del":
+            if thief is None or id(thief) not in drawn or life.how != "del":
                 continue
             arrives = min(max(life.gone, thief.until), max(thief.released, thief.until))
             if thief is holder:
                 self.message(thief, thief.until, arrives)
-            elif holder is not None and holder.until > life.gone:  # it still worked: it had not sent its own release
-                pen.arrow((arrives, rows.of(thief) - 0.25), (arrives, store), "theft", "theft")
+            elif holder is not None and holder.until > life.gone:  # the holder still worked: it had not sent its own release
+                pen.arrow((arrives, rows.row_of(thief) - 0.25), (arrives, store), "theft", "theft")
                 names = pen.say("deletes", thief=thief.request, holder=holder.request)
                 pen.label(names, arrives, [store + 0.33, rows.of_store - LEASE], [("left", 6), ("right", -6)], "first bad")
 
     def message(self, held: DrawnGrant, sent: float, arrives: float) -> None:
         """Draw a message from a request to the store."""
-        ends = (sent, self.rows.of(held) - 0.4), (arrives, self.rows.of_store + LEASE)
+        ends = (sent, self.rows.row_of(held) - 0.4), (arrives, self.rows.of_store + LEASE)
         self.pen.arrow(*ends, "message own" if id(held) in self.own else "message", "message")
 
 
 def named(picture: Timeline) -> set[str]:
-    """Return the requests that the title names."""
-    return {name for one in from_run.title(picture) for name in (one.actor, *one.others) if name}
+    """Return the requests in the title."""
+    return {name for happening in from_run.title(picture) for name in (happening.actor, *happening.others) if name}
 
 
 def cast(picture: Timeline) -> list[DrawnGrant]:
     """Return the grants of the title, in the order in which they began.
 
-    They are those of the loss, of the requests that the title names, of the fault, and of a thief, and the one whose fence made
-    the resource refuse a write.
+    These are the grants of the loss, of the requests in the title, of the fault, and of a request that deleted another's key, and
+    the grant with the newer fence, for which the resource refused a write.
     """
     places = set[int]()
     if picture.focus != NEVER:
@@ -168,6 +166,6 @@ def cast(picture: Timeline) -> list[DrawnGrant]:
     for place, held in enumerate(picture.held):
         if held.request in names and held.got <= until and held.until >= since:
             places.add(place)
-    seen = {held.fences[1] for held in picture.held if held.fences is not None}
-    places |= {place for place, held in enumerate(picture.held) if held.fence in seen}
+    newer = {held.fences[1] for held in picture.held if held.fences is not None}
+    places |= {place for place, held in enumerate(picture.held) if held.fence in newer}
     return [picture.held[place] for place in sorted(places - {NEVER})]

@@ -1,6 +1,6 @@
-"""Lanes of a sequence that goes down: a lifeline for each client, for the lock and for the counter; a row for each event or step.
+"""Draw a sequence that goes down: a lifeline for each client, for the lock and for the counter; a row for each event or step.
 
-Rows go down, for then each has room for its words. The distances are not those of time. What belongs to a row has an id of that
+Rows go down so that each has room for its words. Distances are not in proportion to time. The parts of a row have an id of that
 row, so that a page can show the rows one by one.
 """
 
@@ -15,12 +15,12 @@ from lab.text import letters_of
 
 NUMBER, GAP = 26, 8  # px: the widths left of the lanes, and right of them
 LINE, WORDS, EVENT = 18, 16, 30  # px: heights
-BOX, TALL = 25, 11  # px: half of the box with what the counter reads
+BOX, TALL = 25, 11  # px: half of the width and of the height of the box with the counter's value
 LETTER = 7.4  # px, the width of a bold letter of 12 px
 
 
 class Lane(NamedTuple):
-    """A lifeline. heads: the lines above it. end: the moment at which it ends. bar: how wide its spans are."""
+    """A lifeline. heads: the lines of text above it. bar: the width of its spans, in px. end: the index of its last moment."""
 
     heads: tuple[str, ...]
     width: int
@@ -29,16 +29,16 @@ class Lane(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What is at a lifeline at an event; without a lane, at all of them."""
+    """The mark of an event on a lifeline, or, without a lane, across all of them."""
 
     lane: int | None = None
-    # in the event's circle: the letter of a client, or the sign of what was done to it; there is no circle without one
+    # the text in the event's circle: the letter of a client, or a sign for the event; without it there is no circle
     sign: str = ""
-    # the lifelines to which an arrow goes, or from which it comes back
+    # the lifelines to which an arrow goes; or, with is_back, from which it comes
     to: tuple[int, ...] = ()
     is_back: bool = False
     words: str = ""
-    # of the counter, in a box on the last of the lifelines
+    # the counter's value, in a box on the last of these lifelines
     value: str = ""
     is_bad: bool = False
 
@@ -46,19 +46,19 @@ class Mark(NamedTuple):
 class Row(NamedTuple):
     """An event, or the events of a step."""
 
-    # its lines, each with its class
+    # its lines of text, each after its CSS class
     words: tuple[tuple[str, str], ...]
     # the marks of each event, from the top down
     events: tuple[tuple[Mark, ...], ...]
     is_bad: bool = False
-    # at the right end of its first line
+    # a text at the right end of its first line
     place: str = ""
-    # what stands before it; 0 for its place
+    # the number before it; 0 for its index
     number: int = 0
 
 
 class Span(NamedTuple):
-    """What holds at a lane from a moment until another: 0 is before the first event, 1 is the first event."""
+    """A bar on a lane from one moment to another: 0 is before the first event, 1 is the first event."""
 
     lane: int
     since: int
@@ -68,7 +68,7 @@ class Span(NamedTuple):
 
 
 class Lifelines(NamedTuple):
-    """A whole picture. about: a line below the title. legend: looks of spans with their meaning."""
+    """A complete picture. legend: the look of each kind of span, with its meaning. about: a line below the title."""
 
     title: str
     lanes: tuple[Lane, ...]
@@ -100,38 +100,38 @@ class Lifelines(NamedTuple):
             parts.append(f'<path class="life" d="M{x} {first}V{moments[lane.end]}"/>')
         pens = [Pen(View(*ends)) for ends in pairwise(tops)]
         for number, pen in enumerate(pens, 1):
-            for one in self.spans:
-                wide = self.lanes[one.lane].bar
-                pen.bars([(xs[one.lane], moments[one.since], moments[one.until])], -wide // 2, wide, one.look)
+            for span in self.spans:
+                wide = self.lanes[span.lane].bar
+                pen.bars([(xs[span.lane], moments[span.since], moments[span.until])], -wide // 2, wide, span.look)
             parts.append(f'<g id="step-{number}-2">{pen.shapes()}</g>')
             pen.paths.clear()
-        for one in self.spans:
-            room = moments[one.until] - moments[one.since]
-            words = one.words if room >= WORDS * len(one.words) + 4 else (" ".join(one.words),)
-            ys = (moments[one.since] + WORDS * place for place in range(1, len(words) + 1))
-            parts += [written(line, xs[one.lane], y, "small", "center") for line, y in zip(words, ys, strict=True)]
+        for span in self.spans:
+            room = moments[span.until] - moments[span.since]
+            words = span.words if room >= WORDS * len(span.words) + 4 else (" ".join(span.words),)
+            ys = (moments[span.since] + WORDS * place for place in range(1, len(words) + 1))
+            parts += [written(line, xs[span.lane], y, "small", "center") for line, y in zip(words, ys, strict=True)]
         for number, (row, of_row, pen, top) in enumerate(zip(self.rows, events, pens, tops, strict=False), 1):
             for y, marks in zip(of_row, row.events, strict=True):
                 for mark in marks:
                     _mark(pen, mark, xs, y)
             lines = [(line, top + 20 + WORDS * place, look) for place, (look, line) in enumerate(row.words)]
-            said = [written(line, words_x(self.lanes), y, look) for line, y, look in lines]
+            texts = [written(line, words_x(self.lanes), y, look) for line, y, look in lines]
             place = written(row.place, WIDTH - EDGE, top + 20, "code soft", "right")
             name = written(str(row.number or number), EDGE + 18, top + 20, "soft", "right")
-            parts.append(f'<g id="step-{number}-3">{name}{pen.shapes()}{"".join([*pen.words, *said, place])}</g>')
-        looks = [(said, look and f'<path class="block {look}" d="M0 0h24v14h-24z"/>') for look, said in self.legend]
+            parts.append(f'<g id="step-{number}-3">{name}{pen.shapes()}{"".join([*pen.words, *texts, place])}</g>')
+        looks = [(meaning, look and f'<path class="block {look}" d="M0 0h24v14h-24z"/>') for look, meaning in self.legend]
         explained, height = legend(looks, tops[-1] + 12)
         cut = f'class="lane-ink lifelines" data-lanes="0 {head} {words_x(self.lanes) - GAP} {height - head:g}"'
         return picture(self.title, [*parts, *explained], height, self.description, cut)
 
 
 def words_x(lanes: Sequence[Lane]) -> int:
-    """Return where the words of the rows begin, in pixels from the left."""
+    """Return the distance of the rows' words from the left, in pixels."""
     return EDGE + NUMBER + sum(lane.width for lane in lanes) + GAP
 
 
 def words_room(lanes: Sequence[Lane]) -> int:
-    """Return how wide the words of the rows may be, in pixels."""
+    """Return the largest width of the rows' words, in pixels."""
     return WIDTH - EDGE - words_x(lanes)
 
 
@@ -143,8 +143,8 @@ def _mark(pen: Pen, mark: Mark, xs: Sequence[int], y: float) -> None:
     x, kind = xs[mark.lane], "step wrong" if mark.is_bad else "step"
     for end in (xs[lane] for lane in mark.to):
         side = 1 if end > x else -1
-        one, other = (y, x + DISC * side), (y, end - (BOX if mark.value else 2) * side)
-        pen.arrow(*((other, one) if mark.is_back else (one, other)), kind)
+        tail, head = (y, x + DISC * side), (y, end - (BOX if mark.value else 2) * side)
+        pen.arrow(*((head, tail) if mark.is_back else (tail, head)), kind)
     end = xs[mark.to[-1]] if mark.to else x
     if mark.value:
         box = f'x="{end - BOX}" y="{y - TALL:g}" width="{2 * BOX}" height="{2 * TALL}" rx="4"'
@@ -154,7 +154,7 @@ def _mark(pen: Pen, mark: Mark, xs: Sequence[int], y: float) -> None:
         ]
     if mark.sign:
         pen.disc(y, x, mark.sign, kind)
-    # above an arrow; above the box with the value as well, if the words are too long to end before it
+    # the words are above an arrow, and also above the box with the value if they are too long to end before it
     is_long = bool(mark.to and mark.value) and 14 + LETTER * letters_of(mark.words) > abs(end - x) - BOX
     is_left = end < x or (bool(mark.value) and not mark.to)
     away = (14 if mark.sign else BOX + 6) * (-1 if is_left else 1)

@@ -1,4 +1,4 @@
-"""The view of a run's drawing: its rows, from the top, and its axis of time.
+"""Lay out the drawing of a run: its rows, from the top, and its axis of time.
 
 The rows are the faults, the lock's store or its servers, a row for each slot of each replica, the waiting, and the counter. A
 lane that would be empty is left out.
@@ -12,21 +12,21 @@ from typing import NamedTuple
 from lab.report.lanes.pen import EDGE, WIDTH, View
 from lab.story.timeline import NEVER, DrawnGrant, Life, Timeline
 
-LEFT = 116  # px, next to the lanes
-ROOM = WIDTH - LEFT - EDGE  # for the view that the drawing opens on
+LEFT = 116  # px, for the names of the lanes
+ROOM = WIDTH - LEFT - EDGE  # px, for the axis of time
 TOP = 12  # px, above the first row: a label may stand there
-MARGIN = 0.015  # of the width, after the run's end: what happens there is not cut off
+MARGIN = 0.015  # part of the width, after the run's end: so marks at the end are not cut off
 TICKS = (1, 2, 5)  # times a power of ten
 MOST_TICKS = 8
-VOTER = 0.72  # the height of a row of a server that votes, in rows
+VOTER = 0.72  # the height of the row of a voting server, in rows
 FULL, MOST_FULL = 36, 14  # px: a row's height; how many rows have it
-MOST_READS = 60  # grants in view; among more, only the writes are drawn, as lines of half a pixel
+MOST_READS = 60  # grants in view; if there are more, only the writes are drawn, as lines of half a pixel
 
 
 def _span(picture: Timeline) -> tuple[int, int]:
-    """Return since when and until when a picture is drawn, in microseconds: the span that it opens on.
+    """Return the beginning and the end of the drawn span of a picture, in microseconds.
 
-    Where nobody gets the lock after a fault, nothing more happens: as much is drawn after the fault as before it.
+    If nobody gets the lock after a fault, nothing more happens: then the time after the fault is as long as the time before it.
     """
     since, until = picture.opens
     if picture.is_stuck:
@@ -36,17 +36,17 @@ def _span(picture: Timeline) -> tuple[int, int]:
 
 
 class Lane(NamedTuple):
-    """A lane: rows of one thing."""
+    """A lane: the rows of one participant."""
 
     name: str
-    # where its first row has its middle, from the top
+    # the middle of its first row, in rows from the top
     middle: float
-    # where the lane ends
+    # the end of the lane, in rows from the top
     bottom: float
 
 
 class Rows(View):
-    """The rows of a picture, and what is in view."""
+    """The rows of a picture, and the grants, lives and votes in view."""
 
     def __init__(self, picture: Timeline) -> None:
         since, until = _span(picture)
@@ -57,7 +57,7 @@ class Rows(View):
         lives = [life for life in picture.lives if life.place in locks]
         self.votes = [vote for vote in picture.votes if vote.born <= until and vote.end(picture.end) >= since]
         self.lives = [life for life in lives if life.born <= until and life.removed(picture.end) >= since and not self.votes]
-        self.renewals = [one for one in picture.renewals if since <= one.at <= until and picture.renews(one)]
+        self.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until and picture.renews(renewal)]
         self.writes = [held for held in self.visible if held.wrote_in != NEVER and since <= held.wrote_in <= until]
         self.lanes: list[Lane] = []
         self.number = 0.0  # of rows
@@ -76,21 +76,21 @@ class Rows(View):
         self.each = FULL * min(1.0, MOST_FULL / self.number)
 
     def at(self, moment: float, row: float) -> tuple[float, float]:
-        """Return where a moment of a row is, in px from the left end of the axis and from the top."""
+        """Return the point of a moment in a row, in px from the left end of the axis and from the top."""
         x = self.place(moment) * ROOM
         return round(2 * x) / 2 if self.is_crowded else round(x, 1), round(TOP + row * self.each, 1)
 
     def place(self, at: float) -> float:
-        """Return where a moment is on the axis: 0 at the left, 1 at the right."""
+        """Return the position of a moment on the axis: 0 at the left end, 1 at the right."""
         return (at - self.since) / (self.until - self.since)
 
     def ticks(self) -> Sequence[int]:
         """Return the moments at which the axis has a number: with few digits, and at most MOST_TICKS."""
-        each = (self.until - self.since) / MOST_TICKS
-        step = next((step for power in range(10) for number in TICKS if (step := number * 10**power) >= each), round(each))
+        least = (self.until - self.since) / MOST_TICKS
+        step = next((step for power in range(10) for number in TICKS if (step := number * 10**power) >= least), round(least))
         return range(int(-(-self.since // step) * step), int(self.until) + 1, step)
 
-    def of(self, held: DrawnGrant) -> float:
+    def row_of(self, held: DrawnGrant) -> float:
         """Return the middle of a grant's row."""
         return self.of_replica[held.replica] + held.slot
 

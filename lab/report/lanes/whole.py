@@ -1,4 +1,4 @@
-"""What a run's drawing has of the run as a whole: its faults, the lock's servers, the waiting, the counter, and the losses."""
+"""Draw the parts of a run that belong to no single grant: faults, the lock's store, the waiting, the counter, and the losses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lab.report.timeline_votes import FORGOTTEN
 from lab.story import say
 from lab.story.timeline import NEVER, DrawnFault, Timeline
 
-LABELS_APART = 5  # px: of the labels of the counter that are nearer to each other, one is tried
-BAR = (-0.2, 0.4)  # a lease or a vote, from the middle of its row
+LABELS_APART = 5  # px: of labels of the counter that are nearer to each other, only the first is tried
+BAR = (-0.2, 0.4)  # the top and the height of a lease or a vote, in rows from the middle of its row
 
 
 def draw_stops(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Shade the replicas whose process was not running, or was stopped."""
+    """Shade the times in which the process of a replica did not run, or was stopped."""
     for fault in picture.faults:
         if fault.replica != NEVER and (end := back(fault)) > fault.at:
             top = rows.of_replica[fault.replica]
@@ -25,27 +25,27 @@ def draw_stops(pen: Pen, picture: Timeline, rows: Rows) -> None:
 
 
 def back(fault: DrawnFault) -> int:
-    """Return when the stopped or killed process of a replica ran again; NEVER if the fault did neither."""
+    """Return when the process of a replica ran again after a fault; NEVER if the fault neither stopped nor killed it."""
     if fault.back != NEVER:
         return fault.back
     return fault.recovered if fault.effect is Effect.PROCESS_STOPS else NEVER
 
 
 def draw_faults(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Draw when each fault began, how long it lasted, and where."""
+    """Draw the beginning, the duration and the place of each fault."""
     row = rows.of_faults
     lasting = ((row, fault.at, fault.recovered) for fault in picture.faults if back(fault) == NEVER and rows.sees(fault.at))
     pen.bars(lasting, -0.3, 0.6, "fault", "fault_lasts")
     pen.ticks([(0, fault.at) for fault in picture.faults], 0, rows.number, "begins", "fault_begins")
     for fault in picture.faults:
-        where = pen.say("at", place=picture.replicas[fault.replica]) if fault.replica != NEVER else ""
+        place = pen.say("at", place=picture.replicas[fault.replica]) if fault.replica != NEVER else ""
         kind = say.fault(fault.kind, pen.language) if pen.language is not say.ENGLISH else fault.kind.replace("_", " ")
-        words = pen.say("fault_of" if fault.request else "fault", kind=kind, request=fault.request, where=where)
+        words = pen.say("fault_of" if fault.request else "fault", kind=kind, request=fault.request, where=place)
         pen.label(words, fault.at, [row + 0.18, row - 0.14, row + 0.5], [("left", 6), ("right", -6)])
 
 
 def draw_waiting(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Draw how many requests of all replicas wait, which of them give up, and since when the title's requests wait."""
+    """Draw the number of waiting requests, the requests that give up, and the waits of the requests in the title."""
     row, since, until = rows.of_waiting, rows.since, rows.until
     if row == NEVER:
         return
@@ -59,25 +59,25 @@ def draw_waiting(pen: Pen, picture: Timeline, rows: Rows) -> None:
         if waited.request in names:
             pen.bars([(row, waited.asked, waited.gave_up)], -0.33, 0.06, "wait", "wait")
             pen.label(waited.request, max(waited.asked, since), [row], [("left", 4)], "first bold")
-    in_vain = sum(one.gave_up > picture.faults[picture.focus_fault].at for one in picture.waited) if picture.is_stuck else 0
+    in_vain = sum(waited.gave_up > picture.faults[picture.focus_fault].at for waited in picture.waited) if picture.is_stuck else 0
     if in_vain:
         pen.label(pen.say("gave_up", in_vain), until, [row + 0.36], [("right", -4)], "first bad")
     ends = [at for at, _ in steps[1:]] + [until]
-    seen = [(max(at, since), number) for (at, number), end in zip(steps, ends, strict=True) if at <= until and end >= since]
-    at, number = max(seen, key=lambda step: step[1], default=(0, 0))
+    visible = [(max(at, since), number) for (at, number), end in zip(steps, ends, strict=True) if at <= until and end >= since]
+    at, number = max(visible, key=lambda step: step[1], default=(0, 0))
     if number:
         pen.label(pen.say("waiting", number), at, [row + 0.36], [("left", 4), ("right", -4)])
 
 
 def draw_counter(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Draw the counter's lane, in the order in which it took the writes. The numbers of the loss have room first."""
+    """Draw the counter's lane, with the writes in the counter's order. The numbers of the loss get room first."""
     row = rows.of_counter
     if row == NEVER:
         return
     bad = {id(picture.held[loss.culprit]) for loss in picture.losses}
     loss = picture.losses[picture.focus] if picture.focus != NEVER else None
     first = {id(picture.held[place]) for place in ((loss.culprit, loss.victim) if loss else ()) if place != NEVER}
-    last = -1.0 * LABELS_APART  # where the last label is
+    last = -1.0 * LABELS_APART  # the position of the last label, in px
     for held in sorted(rows.writes, key=lambda held: (id(held) not in first, held.wrote_in)):
         is_bad, is_first = id(held) in bad, id(held) in first
         look, meaning = ("write over", "overwrites") if is_bad else ("write", "write")
@@ -94,19 +94,19 @@ def draw_counter(pen: Pen, picture: Timeline, rows: Rows) -> None:
 
 
 def draw_loss(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Draw the loss that the picture is about: the time that both were inside, and an arc from one write to the other."""
+    """Draw the loss in focus: the time in which both requests were inside, and an arc from the one write to the other."""
     loss = picture.losses[picture.focus] if picture.focus != NEVER else None
     if loss is None or loss.victim == NEVER:
         return
-    both = [picture.held[place] for place in (loss.culprit, loss.victim)]
-    since, until = max(held.got for held in both), min(held.until for held in both)
-    pen.bars(((rows.of(held), since, until) for held in both), -0.08, 0.07, "both", "both")
-    start, end = ((held.wrote_moment, rows.of(held) + 0.08) for held in both)
+    grants_of_loss = [picture.held[place] for place in (loss.culprit, loss.victim)]
+    since, until = max(held.got for held in grants_of_loss), min(held.until for held in grants_of_loss)
+    pen.bars(((rows.row_of(held), since, until) for held in grants_of_loss), -0.08, 0.07, "both", "both")
+    start, end = ((held.wrote_moment, rows.row_of(held) + 0.08) for held in grants_of_loss)
     pen.arrow(start, end, "loss arc", "arc", arc=True)
 
 
 def draw_store(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Draw the leases of the lock's key. Without events of the store, draw a lock that nobody got any more."""
+    """Draw the leases of the lock's key. Without events of the store, draw a lock that nobody gets any more."""
     row = rows.of_store
     if row == NEVER:
         return
@@ -123,7 +123,7 @@ def draw_store(pen: Pen, picture: Timeline, rows: Rows) -> None:
 
 
 def draw_votes(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> None:
-    """Draw the votes of each lock server: those for the grants of the title dark, with their requests' names."""
+    """Draw the votes of each lock server. Votes for the grants of the title are dark, and have the names of their requests."""
     if not rows.votes:
         return
     own = [place for place, held in enumerate(picture.held) if id(held) in grants.own]
