@@ -184,12 +184,12 @@ class Explorer:
         self._confirmed: set[Claim] = set()  # the claims that break when a schedule of an earlier search is run again
         # the lines that make a token of narrow draws; by line, what was drawn there
         self._tokens: set[tuple[str, int]] = set()
-        self._said: dict[tuple[str, int], str] = {}
+        self._drawn: dict[tuple[str, int], str] = {}
 
     @property
     def drawn(self) -> dict[str, str]:
         """By line of the stage, what was drawn there."""
-        return {f"{Path(file).name}:{line}": what for (file, line), what in self._said.items() if line}
+        return {f"{Path(file).name}:{line}": what for (file, line), what in self._drawn.items() if line}
 
     def world(self, task: Task, replicas: int) -> World:
         """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
@@ -210,7 +210,7 @@ class Explorer:
 
     def _new_program(self, task: Task) -> Program:
         program = Program(self.stage, task, self.servers)
-        program.drawing.tokens, program.drawing.said = self._tokens, self._said
+        program.drawing.tokens, program.drawing.values = self._tokens, self._drawn
         return program
 
     def _world(self, task: Task, replicas: int) -> World:

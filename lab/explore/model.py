@@ -1,4 +1,4 @@
-"""What all rooms agree on: moments on a grid, names of keys, what nothing here models, time limits, how what is known is kept."""
+"""Define what all packages of the explorer share: the grid of moments, names of keys, time limits, numbered values."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-EPOCH_MS = 1_700_000_000_300  # the time of day at which a search begins: no whole second, on which a lease could end in time
+EPOCH_MS = 1_700_000_000_300  # the time of day at which a search begins: not a whole second, so that rounded leases fail
 GRID_MS = 100  # a moment is a multiple of this: fewer moments, fewer states
 KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
 H = TypeVar("H", bound=Hashable)
 
 
 class TimeLimit:
-    """A budget of this process's processor time. It is over as well when five times as much has passed on the clock."""
+    """A budget of this process's processor time. It also ends when five times as much time has passed."""
 
     PASSES = 5
 
@@ -22,32 +22,32 @@ class TimeLimit:
 
     @property
     def spent_s(self) -> tuple[float, float]:
-        """How much of it is spent: as processor time, and as what has passed."""
+        """The seconds spent: of processor time, and a fifth of the time that has passed."""
         return time.process_time() - self._from_s[0], (time.monotonic() - self._from_s[1]) / self.PASSES
 
     @property
     def left_s(self) -> float:
-        """How much of it is left; below zero if it is over."""
+        """The seconds left; below zero if the budget is spent."""
         return self.budget_s - max(self.spent_s)
 
 
 class NotExplored(BaseException):
-    """The stage does something that the explorer has no model of. The message says what."""
+    """The stage does something that the explorer has no model of. The message names it."""
 
 
 class Numbered(list[H], Generic[H]):
-    """Things, each with a number: its place. Equal things have one number."""
+    """A list of different values. The number of a value is its place in the list."""
 
     def __init__(self) -> None:
         super().__init__()
         self._numbers: dict[H, int] = {}
 
-    def number(self, thing: H) -> int:
-        """Return the number of a thing. One that was never met gets the next."""
-        number = self._numbers.get(thing)
+    def number(self, value: H) -> int:
+        """Return the number of a value. A new value gets the next number."""
+        number = self._numbers.get(value)
         if number is None:
-            number = self._numbers[thing] = len(self)
-            self.append(thing)
+            number = self._numbers[value] = len(self)
+            self.append(value)
         return number
 
 

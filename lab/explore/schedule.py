@@ -1,4 +1,4 @@
-"""A schedule as a command names it: STAGE:EVENTS, and in options what the requests do."""
+"""Read and write a schedule as commands have it: STAGE:EVENTS, with options for the work of the requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.explore.questions import PAIR, TTL_MS, Question
 from lab.explore.search.event import CLOCK, ScheduleEvent, parse, short
 from lab.explore.search.replay import needed
 
-USUAL = Task(TTL_MS)._asdict() | {"clients": PAIR}  # what the options are if they are left out
+USUAL = Task(TTL_MS)._asdict() | {"clients": PAIR}  # the values of options that are left out
 
 
 class Schedule(NamedTuple):
@@ -24,14 +24,14 @@ class Schedule(NamedTuple):
 
     @property
     def until_ms(self) -> int:
-        """Until when it goes, on the clock of the search."""
+        """The moment at which it ends, on the clock of the search."""
         return max([self.question.horizon_ms, *(event.number for event in self.events if event.kind is CLOCK)])
 
 
 def typed(text: str, clients: int | None = None, **task: Any) -> Schedule:
-    """Return the schedule of STAGE:EVENTS. clients: as many as it names, at least two, if None. task: fields of the task.
+    """Return the schedule of a text STAGE:EVENTS. Raises BadInput, which names the wrong part.
 
-    Raises BadInput, which names the place.
+    clients: the number of replicas; None for as many as the text names, at least two. task: fields of the task; None if left out.
     """
     name, colon, letters = text.rpartition(":")
     if not colon or not name:
@@ -45,18 +45,18 @@ def typed(text: str, clients: int | None = None, **task: Any) -> Schedule:
     return Schedule(name, events, Question(Task(**({"ttl_ms": TTL_MS} | known)), needed(events), replicas))
 
 
-def in_shell(named: str, events: str) -> str:
-    """Return STAGE:EVENTS as a shell takes it: the number of a thread stands behind an apostrophe."""
-    return f'"{named}:{events}"' if "'" in events else f"{named}:{events}"
+def in_shell(stage: str, events: str) -> str:
+    """Return STAGE:EVENTS for a shell, in quotes if a thread's number follows an apostrophe."""
+    return f'"{stage}:{events}"' if "'" in events else f"{stage}:{events}"
 
 
 def options_of(question: Question) -> str:
     """Return the options with which ``lab explore --replay`` runs a schedule of a search; empty if none is needed."""
-    about = question.task._asdict() | {"clients": question.replicas}
-    others = {name.replace("_", "-"): value for name, value in about.items() if value != USUAL[name]}
+    values = question.task._asdict() | {"clients": question.replicas}
+    others = {name.replace("_", "-"): value for name, value in values.items() if value != USUAL[name]}
     return "".join(f" --{name}" if value is True else f" --{name} {value}" for name, value in others.items())
 
 
-def replay(named: str, question: Question, events: list[ScheduleEvent]) -> str:
-    """Return the command that runs a schedule again. named: the stage, as a command names it."""
-    return f"lab explore --replay {in_shell(named, short(events))}{options_of(question)}"
+def replay(stage: str, question: Question, events: list[ScheduleEvent]) -> str:
+    """Return the command that runs a schedule again. stage: its name or path, as it was typed."""
+    return f"lab explore --replay {in_shell(stage, short(events))}{options_of(question)}"

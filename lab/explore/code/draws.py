@@ -1,9 +1,9 @@
-"""Chance in a replica: what is drawn is explored where the range is narrow, and a token where it is wide.
+"""Replace random numbers in a replica: each value of a narrow range is explored, and a draw from a wide range is a token.
 
-A token is a number that no other draw returns. It is made of the replica and the number of the draw, so each repetition returns
-it again. A fraction (``random.random``) only spreads waits in most locks: it is one half, and in one search also near its ends.
-Draws that follow each other without a command or a wait between them make one number: where their ranges together are wide,
-they are a token as well.
+A token is a number that no other draw returns. It is made of the replica and the number of the draw, so a repetition draws the
+same token. Most locks only spread their waits by a fraction (``random.random``): it is near one half, and in one search also near
+0 and 1. If a thread draws several times without a command or a wait in between, and all ranges together are wide, these draws
+make a token as well.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from lab.explore.code.operation import Choice
-from lab.explore.code.replica import NewToken, Place, current, or_real, running
+from lab.explore.code.replica import Line, NewToken, current, or_real, running
 
 WIDE = 1_000_000  # a range with more values is a token
 VALUES = 3  # how many values of a narrow range are explored
@@ -23,63 +23,62 @@ APART = 0.001  # fractions differ by less than this: a lock may take one for a t
 
 
 class Drawing:
-    """How the replicas of a search draw. It learns which lines of a stage make tokens of many narrow draws."""
+    """The random draws of all replicas of a search. It learns which lines of a stage make a token of many narrow draws."""
 
     def __init__(self) -> None:
         self.fractions: tuple[float, ...] = MIDDLE
         self.drew_fraction = False
         # the lines that make a token of narrow draws
-        self.tokens: set[Place] = set()
-        # what was drawn where: the line, and the values or the word "token"
-        self.said: dict[Place, str] = {}
-        self._drawn: dict[bytes, tuple[int, int]] = {}  # the tokens that were drawn: the replica, and which of its own
+        self.tokens: set[Line] = set()
+        # by line: the values that were drawn there, or the word "token"
+        self.values: dict[Line, str] = {}
+        self._drawn: dict[bytes, tuple[int, int]] = {}  # by token: the replica that drew it, and its number among that replica's
 
     def drew(self, replica: int, token: bytes) -> None:
-        """Note that a replica has drawn a token."""
+        """Record that a replica has drawn a token."""
         if token not in self._drawn:
-            self._drawn[token] = replica, 1 + sum(one == replica for one, _ in self._drawn.values())
+            self._drawn[token] = replica, 1 + sum(drawer == replica for drawer, _ in self._drawn.values())
 
     def known_tokens(self) -> Iterator[tuple[bytes, int, int]]:
-        """Yield the tokens that were drawn, with their replicas and their numbers there."""
+        """Yield each token that was drawn, its replica, and its number among the tokens of that replica."""
         for token, (replica, number) in self._drawn.items():
             yield token, replica, number
 
 
 def below(number: int) -> int:
-    """Return a number from 0 to below this one."""
+    """Return a whole number from 0 to number - 1."""
     here = current()
-    place = here.line()
+    line = here.line()
     drawing: Drawing = here.drawing
     if number <= 1:
         return 0
-    if number > WIDE or place in drawing.tokens:
-        drawing.said[place] = "token"
+    if number > WIDE or line in drawing.tokens:
+        drawing.values[line] = "token"
         return int.from_bytes(here.fresh(16), "big") % number
-    together, places = here.thread.drawn
-    here.thread.drawn = together, places = together * number, places | {place}
-    if together > WIDE:  # the thread has drawn so often in a row that it makes a token
-        drawing.tokens |= places
+    together, lines = here.thread.draws
+    here.thread.draws = together, lines = together * number, lines | {line}
+    if together > WIDE:  # the thread has drawn so often in a row that these draws make a token
+        drawing.tokens |= lines
         here.must_begin_again = True
         raise NewToken
     values = tuple(dict.fromkeys((0, number // 2, number - 1)))[:VALUES] if number > VALUES else tuple(range(number))
-    drawing.said.setdefault(place, f"{', '.join(map(str, values))} of {number}")
+    drawing.values.setdefault(line, f"{', '.join(map(str, values))} of {number}")
     return int(here.wait(Choice(values)))
 
 
 def fraction() -> float:
-    """Return a number from 0 to below 1. No two are equal."""
+    """Return a number from 0 to below 1. No two calls return equal numbers."""
     here = current()
     drawing: Drawing = here.drawing
-    place = here.line()
     drawing.drew_fraction = True
-    drawing.said.setdefault(place, ", ".join(f"{one:.1f}" for one in drawing.fractions))
+    drawing.values.setdefault(here.line(), ", ".join(f"{value:.1f}" for value in drawing.fractions))
     several = len(drawing.fractions) > 1
-    about = float(here.wait(Choice(drawing.fractions))) if several else drawing.fractions[0]
-    return abs(about - APART * (1 + int.from_bytes(here.fresh(4), "big")) / (1 << 33))
+    near = float(here.wait(Choice(drawing.fractions))) if several else drawing.fractions[0]
+    return abs(near - APART * (1 + int.from_bytes(here.fresh(4), "big")) / (1 << 33))
 
 
 def bits(number: int) -> int:
-    """Return a number of so many bits."""
+    """Return a whole number of at most this number of bits."""
     if number <= 0:
         return 0
     if number >= WIDE.bit_length():
@@ -88,7 +87,7 @@ def bits(number: int) -> int:
 
 
 class Random(random.Random):
-    """``random.Random``. Without a seed of its own, it draws as the explorer decides."""
+    """Replace ``random.Random``: in a replica, a generator without a seed draws as the explorer decides."""
 
     def __init__(self, x: Any = None) -> None:
         super().__init__(0 if x is None and running() else x)
@@ -97,7 +96,7 @@ class Random(random.Random):
 
 
 def _choices(population: Any, *_: Any, k: int = 1, **__: Any) -> list[Any]:
-    """``random.choices``, each value as likely as the others."""
+    """Replace ``random.choices``. Weights are ignored."""
     return [population[below(len(population))] for _ in range(k)]
 
 
@@ -105,13 +104,13 @@ DRAWS: dict[str, Callable[..., Any]] = {"random": fraction, "getrandbits": bits,
 
 
 def _draw_with(chance: Any) -> None:
-    """Let a generator draw as the explorer decides, in a replica. All of its methods are made of these."""
+    """Let a generator draw as the explorer decides, in a replica. All its other methods call the methods in ``DRAWS``."""
     for name, stand_in in {**DRAWS, "_randbelow": below}.items():
         setattr(chance, name, or_real(stand_in, getattr(chance, name)))
 
 
 def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
-    """Replace what draws. ``replace``: of a module, a name, and what stands in for it."""
+    """Replace the functions that draw. replace: takes a module, the name of a function, and its replacement."""
     _draw_with(random._inst)  # noqa: SLF001 - the generator behind the functions of the module
     for name, stand_in in DRAWS.items():
         replace(random, name, stand_in)

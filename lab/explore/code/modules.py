@@ -1,8 +1,8 @@
-"""The modules of one replica: each process has its own globals.
+"""Give each replica its own copies of modules, as each process has its own globals.
 
-The stage's file is one of them, and what it imports: other stages, modules next to it, the packages of libraries. What Python's
-library and redis-py keep in their modules is shared by all replicas. While a replica runs, its modules are those that the
-interpreter knows; so an import in it is an ordinary import, and the code is executed unchanged.
+Copied are the stage's file and all that it imports: other stages, modules next to it, packages of libraries. The modules of
+Python's library and of redis-py are shared by all replicas. While a replica runs, ``sys.modules`` holds its copies. So an import
+in a replica is an ordinary import, and the code runs unchanged.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ SHELF = "app.locks"
 CLIENTS = {"redis", "valkey", "hiredis", "requests"}
 SHARED = sys.stdlib_module_names | CLIENTS | {"app", "lab", "greenlet", "msgspec", "anyio", "sniffio"}
 FIRST_ADDRESS, STEP = 0x7F00_0000_0000, 64
-MOST_MODULES = 80  # of a package: to make a copy of more takes too long for each replica
+MOST_MODULES = 80  # of a package that is copied: a copy of a larger one for each replica takes too long
 
 _datetime = datetime_module()
 
 
 class Sources:
-    """Those imports of a stage's file of which each replica needs a copy."""
+    """The modules of which each replica needs its own copy: a stage's file and its imports."""
 
     def __init__(self, path: Path, name: str) -> None:
         if _importer not in sys.meta_path:
@@ -48,7 +48,7 @@ class Sources:
 
     @property
     def hidden(self) -> list[str]:
-        """Return the modules that the interpreter knows by such a name outside of all replicas."""
+        """Return the names in ``sys.modules`` that belong to such modules."""
         if self._hidden[0] != len(sys.modules):
             self._hidden = len(sys.modules), [name for name in sys.modules if self.are_of(name)]
         return self._hidden[1]
@@ -69,10 +69,10 @@ class Sources:
         folder = Path(origin).parent
         files = [*folder.rglob("*.py")] if Path(origin).name == "__init__.py" else [Path(origin)]
         if len(files) > MOST_MODULES:
-            with contextlib.suppress(Exception):  # a replica meets it again
-                importlib.import_module(root)  # how many of them an import loads
-        known = [one for one in sys.modules if _root(one) == root]
-        if len(known) > MOST_MODULES:
+            with contextlib.suppress(Exception):  # a replica that imports it raises the same error
+                importlib.import_module(root)  # to count the modules that an import loads
+        loaded = [name for name in sys.modules if _root(name) == root]
+        if len(loaded) > MOST_MODULES:
             self.shared.add(root)
             return
         self.packages.add(root)
@@ -86,7 +86,7 @@ class Sources:
 
 
 def _root(name: str) -> str:
-    """Return the package to which a module belongs, which each replica has for itself, or none."""
+    """Return the package of a module: replicas have copies of whole packages."""
     parts = name.split(".")
     return ".".join(parts[: 2 if parts[0] == yours.YOURS else 1])
 
@@ -101,31 +101,31 @@ def _origin(name: str) -> str:
 
 
 def _imports(path: Path, name: str) -> list[str]:
-    """Return the names of all modules that a file imports, wherever in it."""
-    found = []
+    """Return the names of all modules that a file imports, also inside functions."""
+    imported = []
     package = name.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
         if isinstance(node, ast.Import):
-            found += [yours.meant(str(path), one.name) for one in node.names]
+            imported += [yours.meant(str(path), alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
             module = ".".join([*above, *([node.module] if node.module else [])])
             module = module if node.level else yours.meant(str(path), module)
-            found += [module, *(f"{module}.{one.name}" for one in node.names)] if module.startswith("app") else [module]
-    return [one for one in found if one and (not one.startswith(f"{SHELF}.") or _origin(one))]
+            imported += [module, *(f"{module}.{alias.name}" for alias in node.names)] if module.startswith("app") else [module]
+    return [module for module in imported if module and (not module.startswith(f"{SHELF}.") or _origin(module))]
 
 
 def _id(thing: Any) -> int:
-    """Return an address of a thing: the same each time that the code runs, and, as after a fork, the same in all processes."""
+    """Return the address of an object: the same in each repetition, and in all replicas, as after a fork."""
     here = running()
     return id(thing) if here is None else here.modules.address(thing)
 
 
-OWN_BUILTINS: dict[str, Any] = {"id": _id}  # which the modules of a replica find in place of the interpreter's
+OWN_BUILTINS: dict[str, Any] = {"id": _id}  # replace the interpreter's in the modules of a replica
 
 
 class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the modules of which each replica has its own, while one runs, and executes them. Their code is read once."""
+    """Loads the copies of modules while a replica runs. Each file is read and compiled once."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[CodeType, ModuleSpec]] = {}
@@ -135,21 +135,21 @@ class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if here is None or not here.modules.sources.are_of(name):
             return None
         if name not in self._known:
-            found = PathFinder.find_spec(name, path)
-            if found is None or not found.origin or not found.origin.endswith(".py"):
-                return found
-            self._known[name] = compile(Path(found.origin).read_bytes(), found.origin, "exec", dont_inherit=True), found
-        code, found = self._known[name]
-        made = ModuleSpec(name, self, origin=found.origin, loader_state=code)
-        made.submodule_search_locations = found.submodule_search_locations
-        return made
+            spec = PathFinder.find_spec(name, path)
+            if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+                return spec
+            self._known[name] = compile(Path(spec.origin).read_bytes(), spec.origin, "exec", dont_inherit=True), spec
+        code, spec = self._known[name]
+        copy = ModuleSpec(name, self, origin=spec.origin, loader_state=code)
+        copy.submodule_search_locations = spec.submodule_search_locations
+        return copy
 
     def exec_module(self, module: ModuleType) -> None:
-        about: Any = module.__spec__
-        module.__file__ = about.origin
+        spec: Any = module.__spec__
+        module.__file__ = spec.origin
         module.__dict__.update(OWN_BUILTINS)
-        current().modules.paths.add(about.origin)
-        exec(about.loader_state, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
+        current().modules.paths.add(spec.origin)
+        exec(spec.loader_state, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
 
 
 _importer = _Importer()
@@ -162,31 +162,31 @@ class Modules:
         self.sources = sources
         self.own: dict[str, ModuleType] = {}
         self.paths: set[str] = {str(sources.path)}
-        self._others: list[tuple[str, ModuleType]] = []
+        self._replaced: list[tuple[str, ModuleType]] = []
         self._datetime = sys.modules["datetime"]
         self._number = 0
-        # by the interpreter's address, a thing whose address was asked for, and which it was
+        # by the interpreter's address: the object whose address was asked for, and its number
         self.addresses: dict[int, tuple[Any, int]] = {}
 
     def address(self, thing: Any) -> int:
-        """Return the address of a thing. It depends on how many were asked for before."""
+        """Return the address of an object. It depends on how many addresses were asked for before."""
         return FIRST_ADDRESS + STEP * self.addresses.setdefault(id(thing), (thing, len(self.addresses)))[1]
 
     def load(self) -> ModuleType:
         """Execute the stage's file, and return its module. The replica runs."""
         name = self.sources.name
-        made = ModuleType(name)
-        made.__dict__.update(__file__=str(self.sources.path), __package__=name.rpartition(".")[0], **OWN_BUILTINS)
-        self.own[name] = sys.modules[name] = made
+        module = ModuleType(name)
+        module.__dict__.update(__file__=str(self.sources.path), __package__=name.rpartition(".")[0], **OWN_BUILTINS)
+        self.own[name] = sys.modules[name] = module
         self._number += 1
-        self._in_package(name, made)
-        exec(self.sources.code, made.__dict__)  # noqa: S102 - the stage's own code is what is explored
-        return made
+        self._in_package(name, module)
+        exec(self.sources.code, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
+        return module
 
     def enter(self) -> None:
-        """Let the interpreter know the modules of this replica, and no others of these names."""
-        self._others = [(name, sys.modules.pop(name)) for name in self.sources.hidden]
-        for name, _ in self._others:
+        """Put the copies of this replica into ``sys.modules``, in place of the modules of these names."""
+        self._replaced = [(name, sys.modules.pop(name)) for name in self.sources.hidden]
+        for name, _ in self._replaced:
             self._in_package(name, None)
         for name, module in self.own.items():
             sys.modules[name] = module
@@ -195,20 +195,20 @@ class Modules:
         self._number = len(sys.modules)
 
     def leave(self) -> None:
-        """Give the names back."""
+        """Put the modules back that were in ``sys.modules`` before."""
         if len(sys.modules) != self._number:
             names = list(sys.modules) if self.sources.packages else self.sources.names
             self.own |= {name: sys.modules[name] for name in names if name in sys.modules and self.sources.are_of(name)}
         for name in self.own:
             sys.modules.pop(name, None)
             self._in_package(name, None)
-        for name, module in self._others:
+        for name, module in self._replaced:
             sys.modules[name] = module
             self._in_package(name, module)
         sys.modules["datetime"] = self._datetime
 
     def _in_package(self, name: str, module: ModuleType | None) -> None:
-        """Let a package that all replicas share have a module, or none: ``from app.locks import lua`` asks the package first."""
+        """Set a module, or None, as an attribute of a shared package: ``from app.locks import lua`` reads the attribute first."""
         parent, _, child = name.rpartition(".")
         package = sys.modules.get(parent) if parent and not self.sources.are_of(parent) else None
         if package is None:

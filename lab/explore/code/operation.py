@@ -1,4 +1,4 @@
-"""What a thread of a replica waits for. Between two operations it runs by itself, and nobody can come between."""
+"""Define the operations for which a thread of a replica waits. Between two operations it runs without interruption."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class CommandSent(NamedTuple):
     server: str
     # the command as it was sent, its name first; a transaction is one command
     words: Words
-    # the file and line of the stage that sent it; empty and 0 where another file did
+    # the file and line of the stage that sent it; empty and 0 if no line of the stage did
     file: str = ""
     line: int = 0
-    # of a pipeline: what was sent with it, and is executed after it
+    # of a pipeline: the commands that were sent with it, and are executed after it
     behind: tuple[Words, ...] = ()
-    # whether others were sent with it, and have been executed
+    # of a pipeline: whether earlier commands of it have been executed
     follows: bool = False
-    # the number of its connection, by which the server knows who watches keys or is subscribed
+    # the number of its connection, by which the server knows the connections that watch keys or are subscribed
     connection: int = 0
-    # of several servers, which one, counted from 1; 0 where there is only one
+    # the number of the server, counted from 1; 0 if the lock has only one
     node: int = 0
     # the version of the protocol
     version: int = 2
-    # when the server gives up, of a command that waits there; None where it waits for ever, or does not wait
+    # of a command that waits in the server: when the server gives up; None if it waits for ever, or does not wait
     until_ms: int | None = None
     # when the client gives up; None for never
     patience_ms: int | None = None
@@ -43,9 +43,9 @@ class FanOut(NamedTuple):
 
 
 class Until(NamedTuple):
-    """The thread waits for a moment; for another thread of its replica as well, and then for ever if there is no moment."""
+    """The thread waits until a moment, or until another thread of its replica wakes it."""
 
-    # on the clock of the search; None where only another thread can end the wait
+    # on the clock of the search; None if only another thread can end the wait
     at_ms: int | None
 
 
@@ -72,9 +72,9 @@ Operation = CommandSent | FanOut | Until | Nap | Listen | Choice
 
 
 class NoReply(Enum):
-    """In place of a reply."""
+    """A value in place of a reply."""
 
-    LOST = auto()  # and its connection with it
+    LOST = auto()  # the reply was lost, and the connection is broken
     GAVE_UP = auto()  # the client has waited for as long as it is ready to
 
     def __repr__(self) -> str:
@@ -92,7 +92,7 @@ class Granted(NamedTuple):
 
 
 class AboutToWrite(NamedTuple):
-    """The last look at the lock is over, and the write comes next."""
+    """The work has checked the lock for the last time, and writes next."""
 
 
 class WriteDone(NamedTuple):
@@ -103,10 +103,10 @@ class WriteDone(NamedTuple):
 
 
 class Releasing(NamedTuple):
-    """The work is over, well or with an error. What the request sends from here on is its release."""
+    """The work has ended, with or without an error. All commands that the request sends from now on are its release."""
 
 
-WRONG_ANSWER = "WrongAnswer"  # the request is answered with another number than its work has written
+WRONG_ANSWER = "WrongAnswer"  # the request was answered with a number that its work did not write
 
 
 class Ended(NamedTuple):

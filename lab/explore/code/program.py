@@ -1,4 +1,4 @@
-"""What one replica does: increments under the stage's lock, by the same code that a replica runs under load."""
+"""Run the requests of one replica: increments under the stage's lock, by the code that a replica runs under load."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ from lab.explore.code.replica import Replica
 from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
 from lab.scenario.requirements import REDIS_NODES, VOTED
 
-FOR_EVER_MS = 10**9  # what a lock is told that may wait for as long as it takes
+FOR_EVER_MS = 10**9  # the wait time of a lock that may wait without a limit
 RETRY_MS = 30
-ASKS = 2  # of a client that asks several servers: refused so often, it gives up. Two that split the votes could continue for ever
+ASKS = 2  # after so many refusals, a client of several servers gives up: two clients could split the votes for ever
 
 
 def servers_of(stage: Stage) -> int:
-    """Return of how many servers the lock's store consists."""
+    """Return the number of servers of the lock's store."""
     return REDIS_NODES if stage.store == VOTED else 1
 
 
 class Task(NamedTuple):
-    """What the requests do, in one search."""
+    """The work of the requests in one search."""
 
     ttl_ms: int
     work_ms: int = 0
-    # how long a request waits for the lock; None for as long as it takes
+    # how long a request waits for the lock; None for no limit
     wait_ms: int | None = None
     # whether each request takes the lock twice
     nested: bool = False
     # how many requests each replica serves at once, and how many one after the other
     at_once: int = 1
     in_turn: int = 1
-    # how long a waiter naps between two tries, at least: the longer, the fewer tries until a moment
+    # the shortest nap of a waiter between two tries: longer naps mean fewer tries, and fewer states
     nap_ms: int = GRID_MS
     # whether fractions are drawn near the ends of their range as well
     ends: bool = False
 
 
 class Work(Increment):
-    """The request of ``app/increment.py``. It leaves marks for the search in place of a journal."""
+    """The request of ``app/increment.py``. It records marks for the search instead of a journal."""
 
     def __init__(self, replica: Replica, number: int, resource: Any, work_ms: int, name: str) -> None:
         super().__init__(name, resource, Journal(None), work_ms)
@@ -72,7 +72,7 @@ class Work(Increment):
 
     @contextlib.contextmanager
     def holding(self) -> Iterator[None]:
-        """Be in the work for a block."""
+        """Count as in the work while the block runs."""
         inside = self.replica.inside
         if self.number in inside:
             yield
@@ -95,13 +95,13 @@ class Work(Increment):
 
 
 class Twice:
-    """The same lock twice. The work is done when the inner lock is released, and the outer one is still held."""
+    """Takes the same lock twice. The work runs after the inner lock was released, while the outer lock is still held."""
 
     def __init__(self, outer: Any, inner: Any, request: Work) -> None:
         self.outer, self.inner, self.request = outer, inner, request
 
     def run(self, work: Callable[[Grant], Any]) -> Any:
-        """Acquire the lock twice, release it once, do the work, and release it."""
+        """Acquire the lock twice, release it once, run the work, release the lock again. Return the result of the work."""
 
         def within(outer: Grant) -> Any:
             with self.request.holding():
@@ -109,14 +109,14 @@ class Twice:
                 self.request.replica.asking_again.add(self.request.number)
                 try:
                     self.inner.run(self.got_again)
-                finally:  # also where it fails: nobody asks any more
+                finally:  # also after an error: the request does not wait for the lock any more
                     self.got_again()
                 return work(outer)
 
         return self.outer.run(within)
 
     def got_again(self, _: Grant | None = None) -> None:
-        """Note that the holder does not wait for its own lock any more."""
+        """Record that the holder does not wait for its own lock any more."""
         self.request.replica.asking_again.discard(self.request.number)
 
 
@@ -124,7 +124,7 @@ class Program:
     """A stage, ready to be run by any number of replicas."""
 
     def __init__(self, stage: Stage, task: Task, servers: int | None = None) -> None:
-        """Take the stage. servers: how many, for a stage that asks several."""
+        """Prepare a stage. servers: how many servers its lock asks; None for as many as the lab runs."""
         stand_ins.install()
         sockets.install()
         self.stage, self.task = stage, task
@@ -137,19 +137,19 @@ class Program:
         self.resource = resource_kind(stage.resource)
         for host in (sockets.LOCK_HOST, sockets.COUNTER_HOST):
             _model(host)  # outside of all replicas
-        # by hash and line: the script that this line loads by itself if it has to; empty if it does something else
+        # by hash, file and line: the script that this line loads if the server does not know it; empty if it does something else
         self.texts: dict[tuple[bytes, str, int], bytes] = {}
         self.drawing = Drawing()
         self.drawing.fractions = ENDS if task.ends else MIDDLE
 
     def modules(self) -> list[ModuleType]:
-        """Return the modules of the stage, as a replica has them."""
+        """Return the modules of the stage, loaded in a replica."""
         replica = self._replica(0)
         replica.begin(replica.modules.load)
         return list(replica.modules.own.values())
 
     def start(self, number: int, at_ms: int = 0) -> Replica:
-        """Start a replica, and with it its requests: each runs to its first operation."""
+        """Return a new replica in which each request has run to its first operation. at_ms: the time on its clock."""
         replica = self._replica(number, at_ms)
         process = _Process(self, replica)
         replica.begin(*[partial(process.serve, place) for place in range(self.task.at_once)])
@@ -160,14 +160,14 @@ class Program:
 
 
 class _Process:
-    """The process of a replica: its stage, and its clients of the stores."""
+    """The process of a replica: its copy of the stage, and its clients of the stores."""
 
     def __init__(self, program: Program, replica: Replica) -> None:
         self.program, self.replica = program, replica
         self.lock: Any = None
 
     def _load(self) -> None:
-        """Load the stage, and make the clients: in the replica, as the first thing that it does."""
+        """Load the stage, and make the clients. The replica does this first."""
         program = self.program
         stage = self.replica.modules.load().STAGE
         store: Any
@@ -180,21 +180,21 @@ class _Process:
         self.store, self.lock = store, stage.lock
 
     def serve(self, place: int) -> None:
-        """Serve requests, one after the other, in one thread."""
+        """Serve requests one after another in one thread. place: the number of the thread."""
         for turn in range(self.program.task.in_turn):
             self._request(place, turn)
 
     def _request(self, place: int, turn: int) -> None:
         task, replica = self.program.task, self.replica
-        about = KEY, task.ttl_ms, FOR_EVER_MS if task.wait_ms is None else task.wait_ms, RETRY_MS
+        arguments = KEY, task.ttl_ms, FOR_EVER_MS if task.wait_ms is None else task.wait_ms, RETRY_MS
         name = f"request {replica.number} {place} {turn}"
         ended = Ended("ok")
         try:
             if self.lock is None:
                 self._load()
             work = Work(replica, place, self.resource, task.work_ms, name)
-            lock = self.lock(self.store, *about)
-            nested = Twice(lock, self.lock(self.store, *about), work) if task.nested else lock
+            lock = self.lock(self.store, *arguments)
+            nested = Twice(lock, self.lock(self.store, *arguments), work) if task.nested else lock
             answer = work.run(lambda: nested)
             if answer.wrote != work.written.value:
                 ended = Ended(WRONG_ANSWER, why=f"it answered with {answer.wrote!r}, and its work wrote {work.written.value!r}")
@@ -208,7 +208,7 @@ class _Process:
         while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
             error = error.exceptions[0]
         paths = self.replica.modules.paths
-        frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename in paths]
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in paths]
         where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
         return Ended(type(error).__name__, where, str(error).partition("\n")[0])
 
@@ -220,7 +220,7 @@ def _model(host: str) -> Any:
 
 
 def _client(host: str) -> Any:
-    """Return a client with connections of its own; all else that clients of one server have is the same."""
-    made = copy.copy(_model(host))
-    made.connection_pool = redis.ConnectionPool(**made.connection_pool.connection_kwargs)
-    return made
+    """Return a client with its own connections. The rest is copied from the one client that is made for each server."""
+    client = copy.copy(_model(host))
+    client.connection_pool = redis.ConnectionPool(**client.connection_pool.connection_kwargs)
+    return client

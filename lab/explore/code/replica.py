@@ -1,7 +1,8 @@
-"""One replica: the stage's real code, run until each of its threads waits for an operation.
+"""Run the stage's real code as one replica, until each of its threads waits for an operation.
 
-The threads are greenlets of this thread. A thread runs until it waits, and is resumed with what it waited for. So the order
-of everything that happens is decided by the caller. Only one replica runs at a time: ``current`` is the one that runs.
+The threads of replicas are greenlets of one thread of the interpreter. A thread runs until it waits for an operation, and the
+caller resumes it with the result. So the caller decides the order of all events. Only one replica runs at a time:
+``current()`` returns it.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from lab.explore.model import GRID_MS, NotExplored, on_grid
 from lab.explore.store.commands import SCRIPT
 
 PIDS_FROM = 1001
-MOST_STEPS = 10_000  # of a replica between two operations: more is a loop that waits for nothing
-MOST_NAPS = 4  # at one moment that a change of the store may end early: a further nap takes its time
-Place = tuple[str, int]  # a file, and a line of it
-NO_DRAWS: tuple[int, frozenset[Place]] = 1, frozenset()
-LONGEST_CYCLE = 4  # of the same commands and replies, without a sleep: such a waiter spins
+MOST_STEPS = 10_000  # of a replica between two operations: more steps are a loop that waits for nothing
+MOST_NAPS = 4  # of a thread at one moment, which a change of the store ends early; further naps take their full time
+Line = tuple[str, int]  # a file, and the number of a line
+NO_DRAWS: tuple[int, frozenset[Line]] = 1, frozenset()
+LONGEST_CYCLE = 4  # commands: a waiter spins if it repeats so many commands and replies without a sleep
 
 _running: list[Replica] = []
 _here = _thread.get_ident
@@ -36,19 +37,19 @@ _owner = [0]  # the thread of the interpreter in which replicas run
 
 
 def running() -> Replica | None:
-    """Return the replica whose code runs now in this thread; None outside of them."""
+    """Return the replica whose code runs now in this thread; None outside of all replicas."""
     return _running[-1] if _running and _here() == _owner[0] else None
 
 
 def current() -> Replica:
-    """Return the replica whose code runs now. What the code of one still does that has ended, goes nowhere."""
+    """Return the replica whose code runs now. Code of a replica that has ended is ended too, by GreenletExit."""
     if not _running:
         raise GreenletExit
     return _running[-1]
 
 
 def or_real(stand_in: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that does the one in a replica, and the other outside."""
+    """Return a function that calls ``stand_in`` in a replica, and ``real`` outside of all replicas."""
 
     def either(*args: Any, **options: Any) -> Any:
         return real(*args, **options) if running() is None else stand_in(*args, **options)
@@ -65,27 +66,27 @@ class NeverWaits(BaseException):
 
 
 class NewToken(BaseException):
-    """A line makes a token of many narrow draws, or a client notices which scripts are loaded. The search begins again."""
+    """The search must begin again: a line makes a token of many narrow draws, or a client can tell which scripts are loaded."""
 
 
 class Thread:
-    """One thread of a replica, or one connection of its event loop."""
+    """A thread of a replica, or a connection of its event loop."""
 
     def __init__(self, number: int, target: Callable[[], object] | None, own: bool) -> None:
         self.number = number
-        self.own = own  # whether it serves a request, and is not a thread in the background
+        self.own = own  # whether it serves a request; otherwise it is a thread in the background
         self.request: int | None = None  # the request that it serves, or that has started it
         self.greenlet: Any = greenlet(target) if target is not None else None  # None for a connection of an event loop
-        self.at: Any = self.greenlet  # where it waits: its greenlet, or one that its code has made
-        self.deliver: Callable[[Any], None] | None = None  # of a connection: takes what came
-        self.pending: Operation | None = None  # None before it starts, and when it has ended
-        self.ready: Callable[[], bool] | None = None  # what another thread of this replica can make true
-        self.thread: Any = None  # the object of ``threading``
+        self.at: Any = self.greenlet  # the greenlet that waits: its own, or one that its code has made
+        self.deliver: Callable[[Any], None] | None = None  # of a connection: takes each reply and message
+        self.pending: Operation | None = None  # None before it starts, and after it has ended
+        self.ready: Callable[[], bool] | None = None  # a condition that another thread of this replica can make true
+        self.thread: Any = None  # the ``threading.Thread``
         self.loop: Any = None  # the event loop that runs in it
-        self.hooks: Any = (None, None)  # which that loop has for asynchronous generators: the interpreter keeps them for all
-        self.sent: list[Any] = []  # the connections on which it asked one of several servers, and has no answer yet
+        self.hooks: Any = (None, None)  # the loop's hooks for asynchronous generators: the interpreter has one pair for all loops
+        self.sent: list[Any] = []  # of several servers: the connections on which it waits for an answer
         self.recent: list[tuple[Any, Any]] = []  # its commands and their replies since it last slept
-        self.drawn: tuple[int, frozenset[Place]] = NO_DRAWS  # since its last operation: how many values all draws have, and where
+        self.draws: tuple[int, frozenset[Line]] = NO_DRAWS  # since its last operation: the product of the ranges, and the lines
         self.started = False
 
     def is_over(self) -> bool:
@@ -94,49 +95,49 @@ class Thread:
 
 
 class Replica:
-    """A process of the stage under the explorer. The first threads serve requests; others renew or listen."""
+    """A process of the stage under the explorer. Its first threads serve requests; its other threads renew or listen."""
 
     def __init__(self, number: int, modules: Any, drawing: Any, nap_ms: int, at_ms: int) -> None:
-        """Take its number and its own copies of modules. at_ms: what the clock reads."""
+        """Make a replica with its own copies of modules. at_ms: the time on its clock."""
         self.number, self.modules, self.drawing = number, modules, drawing
         self.nap_ms, self.clock_ms = nap_ms, at_ms
         self.pid = PIDS_FROM + number
         self.looked_at_clock = False  # in this step
         self.threads: list[Thread] = []
         self.thread: Any = None  # the thread that runs now
-        self.marks: list[tuple[int, Mark]] = []  # what happened in this step: the request's number, and the mark
+        self.marks: list[tuple[int, Mark]] = []  # of this step: the number of the request, and the mark
         self.inside: set[int] = set()  # the requests that are in their work
-        self.asking_again: set[int] = set()  # those of them that acquire their lock again
-        self.connections = 0  # how many have a number
-        self.closed: set[int] = set()  # those of them that were subscribed, and that the code has closed
-        self.drawn: dict[tuple[str, int], int] = {}  # by line of the stage, how many fresh numbers
+        self.asking_again: set[int] = set()  # the requests in their work that acquire their lock again
+        self.connections = 0  # how many connections have a number
+        self.closed: set[int] = set()  # the numbers of subscribed connections that the code has closed
+        self.token_counts: dict[Line, int] = {}  # by line of the stage: how many tokens it has drawn
         self.must_begin_again = False
-        self.refusal: NotExplored | None = None  # what it has no model of, where the code has caught the exception
+        self.refusal: NotExplored | None = None  # the first one: the code may have caught it
         self.is_closing = False
-        self.naps: tuple[int, dict[int, int]] = 0, {}  # the moment of the last nap; by thread, how many began then
+        self.naps: tuple[int, dict[int, int]] = 0, {}  # the moment of the last nap; by thread: how many naps began then
         self._hub: Any = None
 
     # for the code that runs in it
 
     @property
     def now_ms(self) -> int:
-        """What the clock reads, for code that does something else at another time."""
+        """The time on the clock, for code whose behaviour depends on it."""
         self.looked_at_clock = True
         return self.clock_ms
 
     def wait(self, operation: Operation) -> Any:
-        """Let the running thread wait for an operation, and return what came of it."""
+        """Let the running thread wait for an operation, and return its result."""
         if self.is_closing:
             raise GreenletExit
         if not isinstance(operation, Choice):
-            self.thread.drawn = NO_DRAWS
+            self.thread.draws = NO_DRAWS
             if not isinstance(operation, CommandSent | FanOut):
                 self.thread.recent.clear()
         self.thread.at = getcurrent()
         return self._hub.switch(operation)
 
     def wait_for(self, ready: Callable[[], bool], timeout_s: float | None) -> None:
-        """Let the running thread wait until another thread of this replica makes ``ready`` true, or for some time."""
+        """Let the running thread wait until another thread of this replica makes ``ready`` true, or the time is over."""
         if ready():
             return
         if timeout_s is not None and self.is_nap(timeout_s):
@@ -149,19 +150,19 @@ class Replica:
             self.wait(Until(at_ms))
 
     def sleep(self, duration_s: float) -> None:
-        """Let the running thread sleep. Outside its work, a short sleep is a nap between two tries."""
+        """Let the running thread sleep. A short sleep outside the work is a nap between two tries."""
         if self.is_nap(duration_s):
             self.nap()
         elif duration_s > 0:
             self.wait(Until(self.now_ms + on_grid(duration_s * 1000)))
 
     def is_nap(self, duration_s: float) -> bool:
-        """Return whether a wait is a nap: it is short, and between two tries."""
+        """Return whether a wait is a nap: a short wait between two tries."""
         request, works = self.thread.request, self.inside - self.asking_again
         return 0 < duration_s * 1000 < GRID_MS and (not works if request is None else request not in works)
 
     def nap(self) -> None:
-        """Let the running thread sleep until the lock's store changes, or for a short time."""
+        """Let the running thread sleep until the lock's store changes, or until its nap is over."""
         moment_ms, naps = self.naps
         if self.now_ms > moment_ms:
             moment_ms, naps = self.naps = self.now_ms, {}
@@ -170,53 +171,55 @@ class Replica:
         self.wait(Nap(at_ms) if number <= MOST_NAPS else Until(at_ms))
 
     def command(self, sent: CommandSent | FanOut) -> Any:
-        """Let the running thread wait for a command. A waiter that spins naps first: it sends the same again and again."""
+        """Let the running thread wait for a command, and return the reply. A waiter that repeats the same commands naps first."""
         recent = self.thread.recent
-        what = tuple([(one.server, one.node, one.words) for one in ((sent,) if isinstance(sent, CommandSent) else sent.commands)])
+        commands = (sent,) if isinstance(sent, CommandSent) else sent.commands
+        sending = tuple([(command.server, command.node, command.words) for command in commands])
         for length in range(1, min(LONGEST_CYCLE, len(recent) // 2) + 1):
             last, before = recent[-length:], recent[-2 * length : -length]
-            if last == before and last[0][0] == what:  # it has done the same twice, and is about to do it again
+            if last == before and last[0][0] == sending:  # it has repeated the same commands, and is about to begin again
                 self.nap()
                 break
         result = self.wait(sent)
-        if what[0][2][0] == SCRIPT and recent:  # a client that loads a script asks again: that is no other step
+        if sending[0][2][0] == SCRIPT and recent:  # after loading a script, the client sends its last command again
             recent.pop()
         else:
-            recent.append((what, result))
+            recent.append((sending, result))
         return result
 
     def start(self, target: Callable[[], object], own: bool = False) -> Thread:
-        """Start a thread. It runs when the running thread waits."""
-        made = Thread(len(self.threads), target, own)
-        made.request = made.number if own else self.thread.request
-        self.threads.append(made)
-        return made
+        """Start a thread, and return it. It runs when the running thread waits."""
+        thread = Thread(len(self.threads), target, own)
+        thread.request = thread.number if own else self.thread.request
+        self.threads.append(thread)
+        return thread
 
     def connection_of_loop(self, deliver: Callable[[Any], None]) -> Thread:
-        """Return a connection of an event loop: it waits for replies as a thread does, and serves the request if there is one."""
-        made = Thread(len(self.threads), None, self.thread.own or sum(one.own for one in self.threads if not one.deliver) == 1)
-        made.deliver, made.started = deliver, True
-        self.threads.append(made)
-        return made
+        """Return a new connection of an event loop, as a thread that waits for replies. It serves the request if there is one."""
+        is_only_request = sum(thread.own for thread in self.threads if not thread.deliver) == 1
+        thread = Thread(len(self.threads), None, self.thread.own or is_only_request)
+        thread.deliver, thread.started = deliver, True
+        self.threads.append(thread)
+        return thread
 
     def fresh(self, size: int) -> bytes:
-        """Return bytes that no other call returns, in any replica, and that each repetition returns again.
+        """Return so many bytes that no other call in any replica returns. A repetition returns the same bytes.
 
-        The draws of each line of the stage are numbered by themselves: a library that draws once for a process, when it is
-        used first, changes nothing for the others.
+        The draws of each line of the stage are counted apart: a library that draws once for each process does not change the
+        numbers that other lines draw.
         """
-        file, line = place = self.line()
-        self.drawn[place] = number = self.drawn.get(place, 0) + 1
-        found, part = b"", 0
-        while len(found) < size:
-            found += blake2b(f"{self.number} {Path(file).name} {line} {number} {part}".encode(), digest_size=32).digest()
+        file, line = self.line()
+        self.token_counts[file, line] = number = self.token_counts.get((file, line), 0) + 1
+        digits, part = b"", 0
+        while len(digits) < size:
+            digits += blake2b(f"{self.number} {Path(file).name} {line} {number} {part}".encode(), digest_size=32).digest()
             part += 1
         if file:
-            self.drawing.drew(self.number, found[:size])
-        return found[:size]
+            self.drawing.drew(self.number, digits[:size])
+        return digits[:size]
 
-    def line(self) -> tuple[str, int]:
-        """Return the file and line of the stage that runs: the innermost frame of it, or of a module that it has a copy of."""
+    def line(self) -> Line:
+        """Return the file and line of the innermost frame in the stage, or in a module of which the replica has a copy."""
         paths = self.modules.paths
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the module traceback does
         while frame is not None:
@@ -225,24 +228,24 @@ class Replica:
             frame = frame.f_back
         return "", 0
 
-    def refuse(self, what: str) -> NotExplored:
-        """Return the exception for what the explorer has no model of. It is remembered, should the code catch it."""
-        self.refusal = self.refusal or NotExplored(what)
+    def refuse(self, message: str) -> NotExplored:
+        """Return the exception for an action without a model. The replica raises it later if the code catches it."""
+        self.refusal = self.refusal or NotExplored(message)
         return self.refusal
 
     # for the search
 
     def begin(self, *requests: Callable[[], object]) -> None:
-        """Start the requests, each in a thread of its own."""
-        for one in requests:
-            self.start(one, own=True)
+        """Start the requests, each in its own thread, and run until all wait."""
+        for request in requests:
+            self.start(request, own=True)
         with self._entered():
             self._run()
 
     def resume(self, inputs: Iterable[tuple[int, Any, int]]) -> None:
-        """Give threads what they waited for, one after the other, and run until all threads wait again.
+        """Give results to threads, one after another, and each time run until all threads wait again.
 
-        inputs: the number of the thread, what came, and what the clock reads then.
+        inputs: for each, the number of the thread, the result of its operation, and the time on the clock in milliseconds.
         """
         with self._entered():
             for thread, result, now_ms in inputs:
@@ -254,10 +257,10 @@ class Replica:
     def _run(self) -> None:
         steps[0] += 1
         for _ in range(MOST_STEPS):
-            able = next((one for one in self.threads if not one.started or (one.ready is not None and one.ready())), None)
-            if able is None:
+            able = (thread for thread in self.threads if not thread.started or (thread.ready is not None and thread.ready()))
+            if (thread := next(able, None)) is None:
                 break
-            self._switch(able, None)
+            self._switch(thread, None)
         else:
             raise NeverWaits("its threads wake each other without end")
         if self.must_begin_again:
@@ -267,7 +270,7 @@ class Replica:
 
     @contextlib.contextmanager
     def _entered(self) -> Iterator[None]:
-        """Be the replica that runs, for a block. No garbage of others is collected in it: their ends would count as its own."""
+        """Be the running replica during the block, without garbage collection: it would run finalizers of other replicas here."""
         collects = gc.isenabled()
         gc.disable()
         _running.append(self)
@@ -283,7 +286,7 @@ class Replica:
                 gc.enable()
 
     def _switch(self, thread: Thread, result: Any) -> None:
-        """Let a thread go on with what it waited for, until it waits again."""
+        """Resume a thread with the result of its operation, until it waits again."""
         thread.ready = None
         self.thread = thread
         if thread.deliver is not None:
@@ -305,12 +308,12 @@ class Replica:
         thread.pending = None if thread.greenlet.dead else operation
 
     def close(self) -> None:
-        """End all threads. What their code still sends while it ends goes nowhere."""
+        """End all threads. Commands that their code sends while it ends are dropped."""
         self.is_closing = True
         with self._entered():
-            for one in self.threads:
+            for thread in self.threads:
                 for _ in range(MOST_STEPS):  # a finally of the stage may send a command
-                    if one.greenlet is None or not one.started or one.greenlet.dead:
+                    if thread.greenlet is None or not thread.started or thread.greenlet.dead:
                         break
-                    self.thread, self._hub = one, getcurrent()
-                    one.at.throw(GreenletExit)
+                    self.thread, self._hub = thread, getcurrent()
+                    thread.at.throw(GreenletExit)

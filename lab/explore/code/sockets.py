@@ -1,7 +1,7 @@
-"""The seam: a connection to an address of the explorer leads to it, whichever library makes it, with threads or with asyncio.
+"""Replace sockets: a connection to an address of the explorer ends in a ``Wire``, for every library, with threads or asyncio.
 
-Addresses of the explorer are in a part of the loopback network in which nothing listens. A replica that connects anywhere else
-is refused by name: the explorer would not see what it sends.
+Addresses of the explorer are in a part of the loopback network in which nothing listens. If a replica connects to any other
+address, NotExplored names that address: the explorer would not see the commands that are sent there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lab.explore.code.wire import Wire
 PORT = 6379
 LOCK_HOST, COUNTER_HOST, NODE_HOST = "127.77.0.1", "127.77.0.2", "127.77.1.{}"
 
-wires: weakref.WeakKeyDictionary[Any, Wire] = weakref.WeakKeyDictionary()  # by socket, its other end
+wires: weakref.WeakKeyDictionary[Any, Wire] = weakref.WeakKeyDictionary()  # by socket: the server's end
 _by_number: weakref.WeakValueDictionary[int, Wire] = weakref.WeakValueDictionary()
 
 
@@ -38,7 +38,7 @@ def wire_to(address: Any) -> Wire:
     if not is_ours(host):
         where = f"{host}:{address[1]}" if isinstance(address, tuple) else str(host)
         raise current().refuse(
-            f"it connects to {where}, which is not the lock's store: the explorer does not see what is sent there. "
+            f"it connects to {where}, which is not the lock's store: the explorer does not see the commands sent there. "
             "The address of the store is in store.get_connection_kwargs()"
         )
     if host == LOCK_HOST:
@@ -49,7 +49,7 @@ def wire_to(address: Any) -> Wire:
 
 
 class Socket(socket.socket):
-    """A socket whose other end is the explorer."""
+    """A socket that is connected to the explorer."""
 
     __slots__ = ()
 
@@ -111,14 +111,14 @@ class Socket(socket.socket):
         return id(self)  # no file of the system has such a number
 
 
-def _connect(made: Any, address: Any) -> int:
-    """``socket.connect`` and ``connect_ex``."""
-    wire, timeout_s = wire_to(address), made.gettimeout()
-    os.close(made.detach())  # no file of the system is needed
-    made.__class__ = Socket
+def _connect(client: Any, address: Any) -> int:
+    """Replace ``socket.connect`` and ``connect_ex``."""
+    wire, timeout_s = wire_to(address), client.gettimeout()
+    os.close(client.detach())  # no file of the system is needed
+    client.__class__ = Socket
     wire.timeout_s = timeout_s
-    wires[made] = wire
-    _by_number[made.fileno()] = wire
+    wires[client] = wire
+    _by_number[client.fileno()] = wire
     return 0
 
 
@@ -136,12 +136,12 @@ def _select(*_: Any) -> Any:
 
 
 class _Poll:
-    """``select.poll``, for one connection that is read: hiredis looks by it whether something has come."""
+    """Replaces ``select.poll`` for reading one connection: by it hiredis checks for new replies."""
 
-    def register(self, what: Any, events: int = select.POLLIN) -> None:
-        if not isinstance(what, Socket) or events & select.POLLOUT:
+    def register(self, fd: Any, eventmask: int = select.POLLIN) -> None:
+        if not isinstance(fd, Socket) or eventmask & select.POLLOUT:
             raise current().refuse("it waits by poll for something else than a reply, which has no model")
-        self._wire = wires[what]
+        self._wire = wires[fd]
 
     def poll(self, timeout_ms: float | None = None) -> list[tuple[int, int]]:
         timeout_s = None if timeout_ms is None or timeout_ms < 0 else timeout_ms / 1000
@@ -149,10 +149,10 @@ class _Poll:
 
 
 class _Selector(selectors.BaseSelector):
-    """What an event loop waits with: until something has come on a connection, something is ready to run, or for some time."""
+    """The selector of an event loop: waits until a connection has data, a callback is ready to run, or the time is over."""
 
     def __init__(self) -> None:
-        self.has_work: Callable[[], bool] = bool  # whether something is ready to run
+        self.has_work: Callable[[], bool] = bool  # whether a callback is ready to run
         self._keys: dict[int, selectors.SelectorKey] = {}
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -178,13 +178,13 @@ class _Selector(selectors.BaseSelector):
 
 
 class ReplicaLoop(asyncio.SelectorEventLoop):
-    """The event loop of a replica: its time is that of the search, and its connections lead to the explorer."""
+    """The event loop of a replica: it has the time of the search, and its connections lead to the explorer."""
 
     def __init__(self) -> None:
-        waits = _Selector()
-        super().__init__(waits)
-        waits.has_work = lambda: bool(self._ready)  # type: ignore[attr-defined] # of BaseEventLoop
-        self._clock_resolution = 0.1  # a nap may end before its time: what it was to wake is due then
+        selector = _Selector()
+        super().__init__(selector)
+        selector.has_work = lambda: bool(self._ready)  # type: ignore[attr-defined] # of BaseEventLoop
+        self._clock_resolution = 0.1  # a nap may end early: then the loop must run the callbacks that it waited for
 
     def time(self) -> float:
         return current().now_ms / 1000
@@ -196,13 +196,13 @@ class ReplicaLoop(asyncio.SelectorEventLoop):
         raise current().refuse("its event loop uses TLS, which has no model")
 
     def _make_self_pipe(self) -> None:
-        """Do nothing: the loop sees what another thread has made ready."""
+        """Do nothing: ``has_work`` sees the callbacks that another thread adds."""
 
     _close_self_pipe = _write_to_self = _make_self_pipe
 
 
 def install() -> None:
-    """Replace the seam's functions of Python's library, once. Outside a replica each does what it always did."""
+    """Replace the functions of Python's library that connect and wait, once. Outside of replicas they work as before."""
     if socket.socket.connect is not socket.SocketType.connect:
         return
     for name in ("connect", "connect_ex"):

@@ -1,8 +1,8 @@
-"""Time, threads, chance and the process, as a replica under the explorer sees them.
+"""Replace the functions of Python's library for time, threads, random numbers and processes, in replicas only.
 
-The primitives of Python's library are replaced once, for the whole process: ``time.sleep``, a lock, the start of a thread,
-``os.urandom``. Outside a replica each does what it always did. What the library builds on them (events, conditions, queues,
-timers, pools of threads, ``uuid``, ``secrets``) is the library's own. So a stage runs unchanged, and so do libraries.
+The primitives are replaced once, for the whole process: ``time.sleep``, a lock, the start of a thread, ``os.urandom``. Outside of
+replicas they work as before. Everything that the library builds on them (events, conditions, queues, timers, pools of threads,
+``uuid``, ``secrets``) stays as it is. So stages and libraries run unchanged.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from lab.explore.code.replica import current, or_real, running
 from lab.explore.model import EPOCH_MS
 from lab.paths import HOME
 
-OWN = "lab.explore."  # its modules see the interpreter as it is
+OWN = "lab.explore."  # in its modules nothing is replaced
 NODE = b"\x02lab\x00\x01"  # of a uuid1: all processes are on one machine
-STOPWATCH_MS = 1 << 20  # of perf_counter at the beginning: some stopwatches take zero for "not started"
-THREADS_FROM = 1 << 40  # how the threads of a replica are numbered for ``threading.get_ident``
+STOPWATCH_MS = 1 << 20  # the first value of perf_counter: some stopwatches take zero for "not started"
+THREADS_FROM = 1 << 40  # the first number that ``threading.get_ident`` returns in a replica
 
 _real = {name: getattr(time, name) for name in ("sleep", "monotonic", "time", "gmtime", "localtime", "ctime", "strftime")}
 
 
-# they read the clock to note how long something took, and nothing depends on it: the lab's journal, and redis-py's statistics
+# code that reads the clock only to record durations: the lab's journal, and redis-py's statistics
 JOURNAL = frozenset(str(HOME / "app" / name) for name in ("increment.py", "journal.py", "request/context.py"))
 STATISTICS = frozenset(str(Path(redis.__file__).parent / name) for name in ("client.py", "connection.py", "asyncio/client.py"))
 TIMED = frozenset(
@@ -52,10 +52,10 @@ TIMED = frozenset(
 
 
 def stopwatch_ms() -> int:
-    """Return what the clock reads, for the caller of a function of ``time``. A note of a duration is no look at the clock."""
+    """Return the time on the clock for the caller of a function of ``time``. To record a duration does not count as a read."""
     here, caller = current(), sys._getframe(3).f_code  # noqa: SLF001 - as the module traceback does
-    is_note = caller.co_filename in JOURNAL or (caller.co_name in TIMED and caller.co_filename in STATISTICS)
-    return here.clock_ms if is_note else here.now_ms
+    is_record = caller.co_filename in JOURNAL or (caller.co_name in TIMED and caller.co_filename in STATISTICS)
+    return here.clock_ms if is_record else here.now_ms
 
 
 def now_s() -> float:
@@ -79,7 +79,7 @@ TIME: dict[str, Callable[..., Any]] = {
 
 
 class Datetime(dt.datetime):
-    """``datetime.datetime``: now is what the clock of the search reads."""
+    """``datetime.datetime`` on the clock of the search."""
 
     @classmethod
     def now(cls, tz: Any = None) -> Any:
@@ -95,7 +95,7 @@ class Datetime(dt.datetime):
 
 
 class Date(dt.date):
-    """``datetime.date``: today is what the clock of the search reads."""
+    """``datetime.date`` on the clock of the search."""
 
     @classmethod
     def today(cls) -> Any:
@@ -103,17 +103,17 @@ class Date(dt.date):
 
 
 def datetime_module() -> ModuleType:
-    """Return ``datetime`` for the modules of a replica: its classes cannot be changed, so they get others."""
-    made = ModuleType("datetime")
-    made.__dict__.update(vars(dt), datetime=Datetime, date=Date)
-    return made
+    """Return a copy of ``datetime`` for the modules of a replica: methods of the real classes cannot be replaced."""
+    module = ModuleType("datetime")
+    module.__dict__.update(vars(dt), datetime=Datetime, date=Date)
+    return module
 
 
 _real_mutex = _thread.allocate_lock
 
 
 class ReplicaMutex:
-    """A mutex between the threads of a replica. One that outlives its replica is a mutex between those of the interpreter."""
+    """A mutex between the threads of a replica. Outside of replicas it is a mutex between threads of the interpreter."""
 
     def __init__(self) -> None:
         self._is_held = False
@@ -152,52 +152,52 @@ class ReplicaMutex:
     acquire_lock, release_lock, locked_lock = acquire, release, locked
 
 
-def _say_nothing_of_ends() -> None:
-    """Let nobody report that a replica has ended in the middle of something: many do, at the end of each search."""
+def _silence_ends() -> None:
+    """Suppress reports of replicas that end in the middle of an operation: many do, at the end of each search."""
     hook = sys.unraisablehook
 
-    def unraisable(found: Any) -> None:
-        is_given_up = isinstance(found.object, CoroutineType)  # it awaits something at its end, and there is no loop any more
-        if running() is None and not is_given_up and not (found.exc_type and issubclass(found.exc_type, GreenletExit)):
-            hook(found)
+    def unraisable(event: Any) -> None:
+        is_given_up = isinstance(event.object, CoroutineType)  # it awaits while it ends, and its loop has ended before
+        if running() is None and not is_given_up and not (event.exc_type and issubclass(event.exc_type, GreenletExit)):
+            hook(event)
 
     sys.unraisablehook = unraisable
     warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     warnings.filterwarnings("ignore", "unclosed transport", ResourceWarning)
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it reports each task that is given up
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it reports each task that does not end
     logging.getLogger("concurrent.futures").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], GreenletExit))
     )
 
 
 def _ident() -> int:
-    """``threading.get_ident``: it is an address, and as after a fork those of all processes are the same."""
+    """Replace ``threading.get_ident``: an address, which is the same in all processes, as after a fork."""
     return THREADS_FROM + int(current().thread.number)
 
 
 def _native_id() -> int:
-    """``threading.get_native_id``: no two threads of a machine have the same."""
+    """Replace ``threading.get_native_id``: different for all threads of a machine."""
     return _ident() + current().number * 1000
 
 
 def _current_thread() -> Any:
     here = current()
     if here.thread.thread is None:
-        made = here.thread.thread = threading.Thread.__new__(threading.Thread)
+        thread = here.thread.thread = threading.Thread.__new__(threading.Thread)
         with contextlib.suppress(Exception):
-            threading.Thread.__init__(made, name=f"Thread-{here.thread.number + 1}", daemon=False)
-        _started(made, here.thread.number)
+            threading.Thread.__init__(thread, name=f"Thread-{here.thread.number + 1}", daemon=False)
+        _started(thread, here.thread.number)
     return here.thread.thread
 
 
 def _started(thread: Any, number: int) -> None:
     thread._ident = THREADS_FROM + number  # noqa: SLF001 - as threading does
     thread._native_id = thread._ident + current().number * 1000  # noqa: SLF001 - as above
-    thread._started._flag = True  # noqa: SLF001 - its lock is that of no replica where the object was made outside
+    thread._started._flag = True  # noqa: SLF001 - not by set(): the object may be made outside of all replicas
 
 
 def _start_thread(thread: Any) -> None:
-    """``Thread.start``."""
+    """Replace ``Thread.start``."""
     if thread._started.is_set():  # noqa: SLF001 - as threading does
         raise RuntimeError("threads can only be started once")
 
@@ -205,14 +205,14 @@ def _start_thread(thread: Any) -> None:
         with contextlib.suppress(Exception, SystemExit):  # as in Python: the thread ends, and its process lives on
             thread.run()
 
-    made = current().start(run)
-    made.thread = thread
-    thread.explored = made
-    _started(thread, made.number)
+    explored = current().start(run)
+    explored.thread = thread
+    thread.explored = explored
+    _started(thread, explored.number)
 
 
 def _join(thread: Any, timeout: float | None = None) -> None:
-    """``Thread.join``. At the end of the process, threads of replicas are joined as well: they have ended by then."""
+    """Replace ``Thread.join``. At the end of the process, the interpreter joins threads of replicas too: they have ended then."""
     if not hasattr(thread, "explored"):
         _join_real(thread, timeout)
     elif running() is not None:
@@ -227,15 +227,15 @@ _join_real, _is_alive_real = threading.Thread.join, threading.Thread.is_alive
 
 
 def _start_new_thread(function: Callable[..., Any], args: Any, kwargs: Any = None) -> int:
-    made = current().start(lambda: function(*args, **(kwargs or {})))
-    return THREADS_FROM + made.number
+    thread = current().start(lambda: function(*args, **(kwargs or {})))
+    return THREADS_FROM + thread.number
 
 
-def _finalize(made: Any, *args: Any, **options: Any) -> None:
-    """``weakref.finalize``: the end of this process is not that of a replica."""
-    _finalize_real(made, *args, **options)
+def _finalize(finalizer: Any, *args: Any, **options: Any) -> None:
+    """Replace ``weakref.finalize``: in a replica, it does not run when this process ends."""
+    _finalize_real(finalizer, *args, **options)
     if running() is not None:
-        made.atexit = False
+        finalizer.atexit = False
 
 
 _finalize_real = weakref.finalize.__init__
@@ -246,7 +246,7 @@ def _no_process(*_: Any, **__: Any) -> Any:
 
 
 def replace(module: Any, name: str, stand_in: Callable[..., Any]) -> None:
-    """Replace a function of a module, also where another module of the library has taken it by its name."""
+    """Replace a function of a module, also in modules that have imported it by name."""
     real = getattr(module, name, None)
     if real is None:
         return
@@ -255,11 +255,11 @@ def replace(module: Any, name: str, stand_in: Callable[..., Any]) -> None:
     _taken[id(real)] = (real, either)
 
 
-_taken: dict[int, tuple[Any, Any]] = {}  # by the place of the real function: it, and what replaces it
+_taken: dict[int, tuple[Any, Any]] = {}  # by the address of a real function: the function, and its replacement
 
 
 def _replace_taken() -> None:
-    """Replace what modules have imported by its name before."""
+    """Replace the functions that modules have imported by name."""
     for module in list(sys.modules.values()):
         if not isinstance(module, ModuleType) or module.__name__.startswith(OWN):
             continue
@@ -287,7 +287,7 @@ def install() -> None:
     replace(threading, "Lock", ReplicaMutex)  # since Python 3.13 a class, and no longer the function above
     replace(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined] # noqa: SLF001 - made of the primitives above
     replace(threading, "current_thread", _current_thread)
-    replace(threading, "_counter", lambda: len(current().threads))  # in the name of a thread
+    replace(threading, "_counter", lambda: len(current().threads))  # of the names of threads
     replace(threading.Thread, "start", _start_thread)
     for name, method in (("join", _join), ("is_alive", _is_alive)):
         setattr(threading.Thread, name, method)
@@ -297,7 +297,7 @@ def install() -> None:
     replace(atexit, "register", lambda function, *_, **__: function)
     weakref.finalize.__init__ = _finalize  # type: ignore[method-assign, assignment]
     draws.install(replace)
-    _say_nothing_of_ends()
+    _silence_ends()
     replace(subprocess, "_fork_exec", _no_process)
     _threading_local.current_thread = threading.current_thread  # type: ignore[attr-defined] # it has taken the real one
     _threading_local.RLock = threading.RLock  # type: ignore[attr-defined] # as above

@@ -1,8 +1,7 @@
-"""The server's end of a connection: what a client sends becomes commands, and what it is answered becomes bytes.
+"""Speak Redis' protocol at the server's end of a connection: turn bytes into commands, and replies into bytes.
 
-Whichever library speaks Redis' protocol, it speaks to this. What only introduces a client (HELLO, CLIENT SETINFO, AUTH) is
-answered at once, without an event. So is what MULTI answers until EXEC. Commands whose answer depends on more than a state of the
-``Table`` and the clock are refused by name.
+Commands that only introduce a client (HELLO, CLIENT SETINFO, AUTH), and commands between MULTI and EXEC, are answered at once,
+without an event. If the answer to a command depends on more than the keys and the clock, the command is refused by name.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from lab.explore.store import commands, resp
 from lab.explore.store.resp import Words, encoded
 
 OK, QUEUED = b"+OK\r\n", b"+QUEUED\r\n"
-# a client introduces itself, or asks what it need not know
+# by command that introduces a client or checks the connection: the answer
 AT_ONCE = {
     **dict.fromkeys((b"AUTH", b"READONLY", b"READWRITE", b"QUIT"), OK),
     b"PING": b"+PONG\r\n",
 }
 HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"mode", b"standalone", b"role", b"master")
-# what the server says of itself: the rest of it are statistics, clocks and ports
+# the answer to INFO, without statistics, clocks and ports
 VERSION = encoded(b"# Server\r\nredis_version:7.0.0\r\nredis_mode:standalone\r\n# Replication\r\nrole:master\r\n")
-# by a command and its first word, the answer; b"" for the server's own. Other words of these commands have no model
+# by command and its first argument: the answer; b"" if the server answers. Other arguments of these commands have no model
 KNOWN: dict[bytes, dict[bytes, bytes]] = {
     b"CLIENT": {
         **dict.fromkeys((b"SETINFO", b"NO-EVICT", b"NO-TOUCH", b"MAINT_NOTIFICATIONS"), OK),
@@ -37,7 +36,7 @@ KNOWN: dict[bytes, dict[bytes, bytes]] = {
     b"FUNCTION": dict.fromkeys((b"LOAD", b"FLUSH"), b""),
     b"SELECT": {b"0": OK},
 }
-KEPT = (commands.WATCH, commands.CLIENT, *commands.SUBSCRIBING)  # what a server keeps with the connection that sends it
+KEPT = (commands.WATCH, commands.CLIENT, *commands.SUBSCRIBING)  # a server remembers these for each connection
 NOT_FOLLOWED = {
     "the server draws at random": (b"SPOP", b"SRANDMEMBER", b"RANDOMKEY", b"HRANDFIELD", b"ZRANDMEMBER"),
     "the server answers from more than its keys": (b"OBJECT", b"PUBSUB"),
@@ -53,37 +52,37 @@ REFUSED_IN_SCRIPTS = REFUSED | dict.fromkeys(KNOWN, "it has no model within a sc
 
 
 class Wire:
-    """The server's end of one connection, of whichever kind the client's end is."""
+    """The server's end of one connection. The client's end is a ``Socket``, with or without an event loop."""
 
     def __init__(self, server: str, node: int) -> None:
         self.server, self.node = server, node
-        self.number = 0  # until it sends what a server keeps with its connection: which connection sends the rest is all one
+        self.number = 0  # until it sends a command of ``KEPT``: for other commands, the connection makes no difference
         self.version = 2
         self.timeout_s: float | None = None  # of the client's socket
-        self.unread: deque[Words | bytes] = deque()  # commands that are not answered; bytes are the answer to one that was
-        self.out = bytearray()  # what the client has not read
+        self.unread: deque[Words | bytes] = deque()  # commands without an answer; bytes are the answer to a command
+        self.out = bytearray()  # bytes that the client has not read
         self.is_broken = False
         self.is_listening = False
-        self.follows = False  # whether others that were sent with the next command were answered
-        self._thread: Thread | None = None  # of the replica, where an event loop waits
+        self.follows = False  # whether earlier commands of the same pipeline were answered
+        self._thread: Thread | None = None  # the thread of the replica if an event loop waits for this connection
         self._partial = b""
         self._queued: list[Words] | None = None  # the commands of an open MULTI
 
     def feed(self, data: bytes) -> None:
-        """Take what the client has sent."""
+        """Take bytes that the client has sent. Raises BrokenPipeError after the connection has broken."""
         if self.is_broken:
             raise BrokenPipeError(32, "Broken pipe")
-        found, self._partial = resp.commands(self._partial + data if self._partial else data)
+        received, self._partial = resp.commands(self._partial + data if self._partial else data)
         if not self.unread:
             self.follows = False
-        for words in found:
-            self.unread.append(self._taken(words))
+        for words in received:
+            self.unread.append(self._answer_or_command(words))
         if self.node:
             current().thread.sent.append(self)
         self._go_on()
 
-    def _taken(self, words: Words) -> Words | bytes:
-        """Return the answer to a command that is answered at once, and otherwise the command as the tables have it."""
+    def _answer_or_command(self, words: Words) -> Words | bytes:
+        """Return the answer, as bytes, to a command that is answered at once; otherwise the command, as the tables have it."""
         name = words[0].upper()
         if self._queued is not None and name not in (commands.EXEC, b"DISCARD", commands.WATCH):
             self._check((name,), REFUSED_IN_SCRIPTS)
@@ -101,7 +100,7 @@ class Wire:
         return self._at_once(name, words) or self._known(words)
 
     def _at_once(self, name: bytes, words: Words) -> bytes:
-        """Return the answer to what a client says of itself or asks of the server; nothing for other commands."""
+        """Return the answer to a command that introduces a client or asks about the server; b"" for other commands."""
         part = words[1].upper() if len(words) > 1 else b""
         match name:
             case b"HELLO":
@@ -118,7 +117,7 @@ class Wire:
         return answer
 
     def _known(self, words: Words) -> Words:
-        """Return a command that has a model, its name in capitals. Raises NotExplored."""
+        """Return a command with its name in capitals. Raises NotExplored if it has no model."""
         name = words[0].upper()
         self._check((name,), REFUSED)
         if name in KNOWN:
@@ -136,10 +135,10 @@ class Wire:
     def _check_script(self, text: bytes) -> None:
         self._check(commands.called_in(text), REFUSED_IN_SCRIPTS)
         if commands.ASKS_WHO_LISTENS.search(text):
-            raise current().refuse("its script uses what PUBLISH answers: who listens has no model within a script")
+            raise current().refuse("its script uses the reply to PUBLISH: the number of listeners has no model within a script")
 
     def _check(self, names: Iterable[bytes], refused: Mapping[bytes, str]) -> None:
-        """Raise NotExplored for the first command that has no model, whether a client sends it or a script calls it."""
+        """Raise NotExplored for the first of these commands that is refused. names: of commands sent, or called by a script."""
         for name in names:
             if name in refused:
                 raise current().refuse(f"it sends {name.decode()}: {refused[name]}")
@@ -147,7 +146,7 @@ class Wire:
     # for the client's end
 
     def fill(self, timeout_s: float | None) -> bool:
-        """Wait until the client has something to read. Return False where that takes too long. Raises ConnectionResetError."""
+        """Wait until the client has bytes to read. Return False when the time is over. Raises ConnectionResetError."""
         while not self.out:
             if self.is_broken:
                 raise ConnectionResetError(104, "Connection reset by peer")
@@ -159,51 +158,51 @@ class Wire:
 
     def _wait(self, timeout_s: float | None) -> bool:
         here = current()
-        if self.unread and self.unread[0][0] in commands.SUBSCRIBING:  # nobody waits for the reply: it is a message
+        if self.unread and self.unread[0][0] in commands.SUBSCRIBING:  # the reply comes as a message
             here.command(self.next_command(None))
             return True
         if self.unread:
             return self.take(self._answer(timeout_s))
         at_ms = None if timeout_s is None else here.now_ms + on_grid(timeout_s * 1000)
         if self.is_listening:
-            return self.take(here.wait(self.listen(at_ms)))
+            return self.take(here.wait(Listen(at_ms, self.number)))
         here.wait(Until(at_ms))
         return False
 
     def _answer(self, timeout_s: float | None) -> Any:
-        """Return what the next command is answered. Of several servers, all that the thread has asked answer together."""
+        """Return the reply to the next command; None if several servers were asked: then each connection takes its own reply."""
         here = current()
         if not self.node:
             return here.command(self.next_command(timeout_s))
-        asked: list[Wire] = [
-            one for one in dict.fromkeys(here.thread.sent) if one.unread and not isinstance(one.unread[0], bytes)
+        wires: list[Wire] = [
+            wire for wire in dict.fromkeys(here.thread.sent) if wire.unread and not isinstance(wire.unread[0], bytes)
         ]
-        if self not in asked:
-            asked.append(self)
-        if len(asked) == 1:
+        if self not in wires:
+            wires.append(self)
+        if len(wires) == 1:
             return here.command(self.next_command(timeout_s))
-        commands_sent = tuple(one.next_command(timeout_s) for one in asked)
-        here.thread.sent = [one for one in asked if one.unread]
-        for one, reply in zip(asked, here.command(FanOut(commands_sent)), strict=True):
-            one.take(reply)
+        commands_sent = tuple(wire.next_command(timeout_s) for wire in wires)
+        here.thread.sent = [wire for wire in wires if wire.unread]
+        for wire, reply in zip(wires, here.command(FanOut(commands_sent)), strict=True):
+            wire.take(reply)
         return None
 
-    # for an event loop, which waits for several connections: each has a thread of the replica that waits for what comes
+    # for an event loop, which waits for several connections: each connection has a thread of the replica
 
     @property
     def has_come(self) -> bool:
-        """Whether the client has something to read."""
+        """Whether the client can read bytes, or the end of the connection."""
         return bool(self.out) or self.is_broken
 
     def serve_loop(self) -> None:
-        """Let what comes be waited for, whether the client reads it or not."""
+        """Let a thread of the replica wait for replies and messages, also while the client does not read."""
         here = current()
         if self._thread is None:
             self._thread = here.connection_of_loop(self._came)
             self._go_on()
 
     def _go_on(self) -> None:
-        """Answer what is answered at once, and wait for the next command or message."""
+        """Give the answers that come at once to the client, and wait for the next command or message."""
         if self._thread is None:
             return
         while self.unread and isinstance(self.unread[0], bytes):
@@ -212,21 +211,21 @@ class Wire:
             if self.unread:
                 self._thread.pending = self.next_command(None)
             elif self.is_listening:
-                self._thread.pending = self.listen()
+                self._thread.pending = Listen(None, self.number)
 
     def _came(self, reply: Any) -> None:
         self.take(reply)
         self._go_on()
 
     def next_command(self, timeout_s: float | None) -> CommandSent:
-        """Return the operation of the next command. timeout_s: after what time its client gives up."""
+        """Return the operation of the next command. timeout_s: the seconds after which its client gives up; None for never."""
         here = current()
         words, follows = self.unread.popleft(), self.follows
         assert isinstance(words, tuple)  # noqa: S101 - an answer is not asked for
         if not self.number and words[0] in KEPT:
             here.connections += 1
             self.number = here.connections
-        behind = tuple(one for one in self.unread if isinstance(one, tuple))
+        behind = tuple(sent for sent in self.unread if isinstance(sent, tuple))
         self.follows = bool(behind)
         waits = commands.can_wait(words)
         after_ms = commands.gives_up_after_ms(words) if waits else 0
@@ -244,16 +243,12 @@ class Wire:
             patience_ms=here.now_ms + on_grid(timeout_s * 1000) if waits and timeout_s is not None else None,
         )
 
-    def listen(self, at_ms: int | None = None) -> Listen:
-        """Return the operation in which a message is waited for."""
-        return Listen(at_ms, self.number)
-
     def take(self, reply: Any) -> bool:
-        """Take what came. Return False where the client has given up, or no message came."""
+        """Take a reply or a message. Return False if the client has given up, or no message came."""
         if reply is LOST:
             self.is_broken = True
         elif reply is GAVE_UP:
-            self.is_broken = True  # its answer may still come, and is for nobody
+            self.is_broken = True  # the reply may still come, and nobody reads it
             return False
         elif isinstance(reply, bytes):
             self.out += reply

@@ -22,7 +22,7 @@ from lab.explore.enact.names import Names
 from lab.explore.search.event import EventKind, letter_of
 from lab.explore.search.replay import Walk
 from lab.explore.search.state import RUNS, Move, State
-from lab.explore.store.commands import SUBSCRIBING, is_transaction
+from lab.explore.store.commands import SUBSCRIBING, TRANSACTION
 from lab.explore.store.resp import Reply
 from lab.scenario.fault import ALL_NODES
 from lab.servers.cluster import Cluster
@@ -159,7 +159,7 @@ class Enactment:
 
     def _held(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread:
         """Wait until a thread of a replica is held, at this command if one is given. Raises ClusterDiffers, and NotHeld."""
-        if command is not None and (command.behind or command.follows or is_transaction(command.words)):
+        if command is not None and (command.behind or command.follows or command.words[0] == TRANSACTION):
             raise NotHeld(f"{letter_of(client, number > 0)} sends several commands at once")
         self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, WITHIN_S)
         thread = self._find(client, number, at, command)

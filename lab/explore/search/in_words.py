@@ -12,7 +12,7 @@ from typing import Any
 from lab.explore.code.operation import LOST, CommandSent
 from lab.explore.code.program import Program
 from lab.explore.search.event import letter_of
-from lab.explore.store.commands import SHA, TEXT, commands_of, is_transaction, sha1
+from lab.explore.store.commands import SHA, TEXT, TRANSACTION, commands_of, sha1
 from lab.explore.store.resp import Failure, Reply
 from lab.story import say
 
@@ -62,7 +62,7 @@ def source_of(path: str, number: int) -> str:
 
 def in_words(program: Program, command: CommandSent, token: Namer = say.token) -> str:
     """Return a command as a person writes it. token: names a token; English without it."""
-    if is_transaction(command.words):
+    if command.words[0] == TRANSACTION:
         parts = [in_words(program, command._replace(words=words), token) for words in commands_of(command.words)]
         return "; ".join(["MULTI", *parts, "EXEC"])
     words = [readable(program, word, token) for word in command.words]

@@ -38,7 +38,7 @@ from lab.explore.search.state import (
 )
 from lab.explore.search.world import World
 from lab.explore.store import commands
-from lab.explore.store.commands import SUBSCRIBING, can_wait, is_transaction
+from lab.explore.store.commands import SUBSCRIBING, TRANSACTION, can_wait
 from lab.explore.store.resp import Reply, Words, encoded
 from lab.explore.store.table import Transition
 
@@ -386,7 +386,7 @@ def _executed(
         return state._replace(counter=answer.state), answer.reply
     flight, own = flight_of(state, client, thread), world.node(state, client).own[thread]
     change = Change(client, thread, own, state.lock, state.lock, flight.since_ms if flight is not None else state.now_ms)
-    if state.watched and is_transaction(words):
+    if state.watched and words[0] == TRANSACTION:
         is_touched = any(one.touched for one in _watches(state, client, command))
         state = _unwatched(state, client, command.connection)
         if is_touched:
@@ -449,7 +449,7 @@ def _published(state: State, words: Words, answer: Transition) -> tuple[State, R
     numbers, value = iter(heard), answer.reply.value
     if words[0] == PUBLISH:
         value = next(numbers, value)
-    elif is_transaction(words):
+    elif words[0] == TRANSACTION:
         pairs = zip(commands.commands_of(words), value, strict=True)
         value = tuple([next(numbers, its) if one[0] == PUBLISH else its for one, its in pairs])
     return state, answer.reply if value == answer.reply.value else Reply(encoded(value), value)

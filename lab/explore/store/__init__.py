@@ -1,1 +1,1 @@
-"""THE STORE AS A TABLE: what the real server answers, in each state of its keys."""
+"""Record as a table how the real server answers each command, in each state of its keys."""

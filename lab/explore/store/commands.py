@@ -1,11 +1,12 @@
-"""Commands that are more than a look at some keys: transactions, scripts, what waits or listens, what depends on the clock.
+"""Recognize commands that need more than a table of keys: transactions, scripts, blocking commands, and commands with a clock.
 
-*A transaction* is one command: the server executes it as a whole, so nobody can come between. In the tables and in the events
-it has the name TRANSACTION, and each of its commands after its length. The real server gets MULTI, the commands and EXEC.
+*A transaction* is one command: the server executes it as a whole, and no command of another client comes in between. In the
+tables and in the events its words are TRANSACTION, and then each of its commands after the number of that command's words. The
+real server gets MULTI, the commands and EXEC.
 
-*A command that reads the server's clock*, or names a moment on it, gets the clock of the search. Such a command, and each script
-that may contain one, is run by Redis behind a few lines of Lua. These answer TIME, and turn a moment into a time to live:
-PEXPIREAT into PEXPIRE, PXAT into PX. All other commands are Redis' own.
+*A command that reads the server's clock*, or gives a moment on it, gets the clock of the search. Redis runs such a command, and
+each script that may contain one, behind a few lines of Lua. These lines answer TIME, and turn a moment into a time to live:
+PEXPIREAT into PEXPIRE, PXAT into PX. Redis executes all other commands as they are.
 """
 
 from __future__ import annotations
@@ -18,25 +19,20 @@ from lab.explore.store.resp import Words
 
 TRANSACTION, MULTI, EXEC = b"TRANSACTION", b"MULTI", b"EXEC"
 WATCH, UNWATCH = b"WATCH", b"UNWATCH"
-# whether it adds a subscription; the confirmation is a message, and no reply
+# by command: whether it adds a subscription. The server confirms it by a message, not by a reply
 SUBSCRIBING = {b"SUBSCRIBE": True, b"PSUBSCRIBE": True, b"UNSUBSCRIBE": False, b"PUNSUBSCRIBE": False}
 SHA, TEXT = (b"EVALSHA", b"EVALSHA_RO"), (b"EVAL", b"EVAL_RO")  # run a script, by its hash and by its text
 SCRIPT, FUNCTION, CLIENT = b"SCRIPT", b"FUNCTION", b"CLIENT"
 
 
 def sha1(script: str | bytes) -> str:
-    """Return the name that Redis gives a script."""
+    """Return the hash by which Redis knows a script."""
     return hashlib.sha1(script.encode() if isinstance(script, str) else script).hexdigest()  # noqa: S324 - as Redis has it
 
 
 def as_transaction(commands: Sequence[Words]) -> Words:
     """Return the commands between MULTI and EXEC as one command."""
     return (TRANSACTION, *(part for words in commands for part in (str(len(words)).encode(), *words)))
-
-
-def is_transaction(command: Words) -> bool:
-    """Return whether a command is a transaction."""
-    return command[0] == TRANSACTION
 
 
 def commands_of(transaction: Words) -> Iterator[Words]:
@@ -50,35 +46,35 @@ def commands_of(transaction: Words) -> Iterator[Words]:
 
 def each_of(command: Words) -> Sequence[Words]:
     """Return the commands of a transaction, or the command itself."""
-    return tuple(commands_of(command)) if is_transaction(command) else (command,)
+    return tuple(commands_of(command)) if command[0] == TRANSACTION else (command,)
 
 
 def loaded_by(command: Words) -> tuple[str, ...]:
-    """Return the texts of the scripts that a command loads: to run a script by its text loads it."""
-    found = [one[1] for one in each_of(command) if one[0] in TEXT]
-    found += command[2:3] if command[:2] == (SCRIPT, b"LOAD") else ()
-    return tuple([text.decode() for text in found])
+    """Return the texts of the scripts that a command loads: EVAL loads its script as well."""
+    texts = [words[1] for words in each_of(command) if words[0] in TEXT]
+    texts += command[2:3] if command[:2] == (SCRIPT, b"LOAD") else ()
+    return tuple([text.decode() for text in texts])
 
 
 def asked_for(command: Words) -> set[bytes]:
-    """Return the hashes of the scripts of which a command tells whether they are loaded."""
+    """Return the hashes of scripts if the reply to a command depends on whether they are loaded."""
     exists = command[2:] if command[:2] == (SCRIPT, b"EXISTS") else ()
-    return {*exists, *(one[1] for one in each_of(command) if one[0] in SHA)}
+    return {*exists, *(words[1] for words in each_of(command) if words[0] in SHA)}
 
 
 # the place of the time-out among the words, and how many of its units are a second
 WAITS: dict[bytes, tuple[int, int]] = {
     **dict.fromkeys((b"BLPOP", b"BRPOP", b"BZPOPMIN", b"BZPOPMAX", b"BRPOPLPUSH", b"BLMOVE"), (-1, 1)),
     **dict.fromkeys((b"BLMPOP", b"BZMPOP"), (1, 1)),
-    b"XREAD": (0, 1000),  # after the word BLOCK, where it is there
+    b"XREAD": (0, 1000),  # after the word BLOCK, if the command has it
 }
 
 
 def gives_up_after_ms(words: Words) -> float | None:
-    """Return for how long a command waits; 0 for ever, None for a command that does not wait. Raises ValueError."""
+    """Return for how many milliseconds a command waits; 0 for ever, None if it does not wait. Raises ValueError."""
     place, units = WAITS[words[0]]
     if words[0] == b"XREAD":
-        upper = [one.upper() for one in words]
+        upper = [word.upper() for word in words]
         if b"BLOCK" not in upper:
             return None
         place = upper.index(b"BLOCK") + 1
@@ -86,18 +82,18 @@ def gives_up_after_ms(words: Words) -> float | None:
 
 
 def can_wait(words: Words) -> bool:
-    """Return whether a command waits in the server where it cannot be done at once."""
+    """Return whether a command waits in the server if it cannot be executed at once."""
     return words[0] in WAITS and gives_up_after_ms(words) is not None
 
 
 CLOCKED = {b"TIME", b"EXPIREAT", b"PEXPIREAT", b"EXPIRETIME", b"PEXPIRETIME"}
 OF_MOMENTS = {b"PXAT", b"EXAT"}
 IN_SCRIPT = re.compile(r"\btime\b|expireat|exat|pxat|expiretime|xadd", re.IGNORECASE)
-# a script that does something with the number of those who have got its message
+# finds a script that uses the reply to PUBLISH: the number of clients that got the message
 ASKS_WHO_LISTENS = re.compile(
     rb"""([=(,<>~]|\b(return|if|not|and|or|until|while)\b)\s*redis\.p?call\s*\(\s*['"]publish['"]""", re.IGNORECASE
 )
-CALL = re.compile(rb"""\(\s*(['"])(\w+)\1""")  # a script calls a command by its name; so the first text of a call may be one
+CALL = re.compile(rb"""\(\s*(['"])(\w+)\1""")  # the first text in a call of a script may be the name of a command
 
 SHIM = """\
 local redis = (function() \
@@ -123,30 +119,30 @@ ONE = "return redis.call(unpack(ARGV))"
 
 
 def is_clocked(script: str) -> bool:
-    """Return whether a script may ask for the time, or name a moment."""
+    """Return whether a script may read the clock, or give a moment on it."""
     return IN_SCRIPT.search(script) is not None
 
 
 def called_in(script: bytes) -> Iterator[bytes]:
-    """Yield the names of the commands that a script may call. Other texts are among them."""
-    return (found[2].upper() for found in CALL.finditer(script))
+    """Yield the names of the commands that a script may call, and perhaps other words."""
+    return (call[2].upper() for call in CALL.finditer(script))
 
 
 def with_shim(script: str) -> str:
-    """Return a script that runs on the clock that its last argument gives."""
+    """Return a script that runs on the clock of its last argument."""
     first, newline, rest = script.partition("\n")
     return f"{first}\n{SHIM}{rest}" if first.startswith("#!") and newline else SHIM + script
 
 
 def needs_clock(words: Words, clocked: frozenset[bytes] | set[bytes]) -> bool:
-    """Return whether a command depends on the clock. clocked: the hashes of the scripts that do."""
+    """Return whether a command depends on the clock. clocked: the hashes and texts of the scripts that do."""
     name = words[0]
     if name in SHA + TEXT:
         return bool(clocked) and words[1] in clocked
     if name == TRANSACTION:
-        return any(needs_clock(one, clocked) for one in commands_of(words))
+        return any(needs_clock(command, clocked) for command in commands_of(words))
     if name in CLOCKED:
         return True
     if name in (b"SET", b"GETEX"):
-        return any(one.upper() in OF_MOMENTS for one in words[2:])
+        return any(word.upper() in OF_MOMENTS for word in words[2:])
     return name == b"XADD" and b"*" in words[2:]

@@ -1,4 +1,4 @@
-"""The connections to a real Redis server that the explorer alone uses. A database of it is emptied again and again."""
+"""Ask a real Redis server that only the explorer uses. Its databases are emptied again and again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from lab.explore.model import GRID_MS, on_grid
 from lab.explore.store import commands
-from lab.explore.store.commands import CLIENT, EXEC, FUNCTION, MULTI, SCRIPT, can_wait, commands_of, is_transaction, sha1
+from lab.explore.store.commands import CLIENT, EXEC, FUNCTION, MULTI, SCRIPT, TRANSACTION, can_wait, commands_of, sha1
 from lab.explore.store.resp import Failure, Reply, RespClient, Words
 from lab.servers.own_redis import own_servers
 
-MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
-MOST_TRIES = 20  # of an execution on a machine that stalls
-# A script, so that to execute a command and to read what it did is one round trip. A key that has a few milliseconds to live has
-# ended: it would end before the next command, or after it.
+MOST_MS = GRID_MS - 10  # the longest execution: a time to live that is read after it is rounded up to the grid
+MOST_TRIES = 20  # of one execution, on a machine that stalls
+# A script reads all keys, so a command and the state after it take one round trip. A key with at most 5 ms to live is deleted:
+# otherwise it would expire before the next command or after it, by chance.
 ALL_KEYS = """
 local found = {}
 for _, name in ipairs(redis.call('KEYS', '*')) do
@@ -36,27 +36,27 @@ class Key(NamedTuple):
     """One key of a state."""
 
     name: bytes
-    # as DUMP serialises it
+    # as DUMP serializes it
     value: bytes
-    # 0 where the key does not expire
+    # 0 if the key does not expire
     ttl_ms: int
 
 
 Contents = tuple[Key, ...]
-# what a server knows besides its keys: hashes of scripts, the code of functions, names and numbers of connections; each behind
-# a word that says which of these it is
+# what a server remembers besides its keys: hashes of scripts, code of functions, names and numbers of connections. The first word
+# of each fact tells its kind
 Memory = frozenset[Words]
 
 
 class Message(NamedTuple):
-    """What a command published."""
+    """A message that a command published."""
 
     channel: bytes
     text: bytes
 
 
 class MachineStalled(Exception):  # noqa: N818 - states what happened
-    """The machine did not run for so long that a key may have expired in the meantime. Another try may succeed."""
+    """The machine stood still so long that a key may have expired. Another try may succeed."""
 
 
 READ_ALL = ("EVALSHA", sha1(ALL_KEYS), 0)
@@ -65,7 +65,7 @@ FUNCTIONS, LOADS = (b"FCALL", b"FCALL_RO"), (*commands.TEXT, SCRIPT, commands.TR
 
 
 class RealRedis:
-    """A real server, asked for one execution after the other."""
+    """A real server that executes one command after another."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
@@ -73,29 +73,29 @@ class RealRedis:
         self._watching = RespClient(host, port)
         self._subscription = RespClient(host, port)
         self._subscription.send([("PSUBSCRIBE", "*")])
-        self.scripts: dict[str, str] = {}  # by hash, all that were loaded
-        self.noticed: set[bytes] = set()  # the hashes of those of which some client notices whether they are loaded
-        self.clocked: set[bytes] = set()  # the hashes of those that may ask for the time
-        self._on_clocks: set[str] = set()  # the hashes of what is loaded in their place
+        self.scripts: dict[str, str] = {}  # by hash: all scripts that were loaded
+        self.noticed: set[bytes] = set()  # the hashes of scripts of which some client can tell whether they are loaded
+        self.clocked: set[bytes] = set()  # the hashes and texts of scripts that may read the clock
+        self._shimmed: set[str] = set()  # the hashes of the scripts that are loaded in place of these
         self._scripts_publish = False
-        self.database = 0  # the one that is in use
-        self.took_ms = 0.0  # the last execution: longer than the grid, and a key has less to live than it should
+        self.database = 0  # the database in use
+        self.took_ms = 0.0  # the duration of the last execution: if it is longer than the grid, times to live are too short
         self.register(ALL_KEYS)
-        self.send(("CONFIG", "SET", "rdbcompression", "no"))  # so that what DUMP returns can be read
-        about = self.send(("INFO", "server"))[0].decode()
-        self.version: str = about.partition("redis_version:")[2].partition("\r\n")[0]
+        self.send(("CONFIG", "SET", "rdbcompression", "no"))  # so that the values of DUMP can be read
+        info = self.send(("INFO", "server"))[0].decode()
+        self.version: str = info.partition("redis_version:")[2].partition("\r\n")[0]
 
     def close(self) -> None:
         """Close the connections."""
-        for one in (*self._clients.values(), self._subscription, self._watching):
-            one.close()
+        for client in (*self._clients.values(), self._subscription, self._watching):
+            client.close()
 
     def send(self, *commands: Sequence[Any]) -> list[Any]:
         """Send commands, and return the values of their replies."""
-        return [one.value for one in self._clients[2].send(commands)]
+        return [reply.value for reply in self._clients[2].send(commands)]
 
     def register(self, script: str) -> None:
-        """Load a script, unless it is loaded. Emptying a database keeps it. A script that may ask for the time gets the shim."""
+        """Load a script, unless it is loaded. FLUSHDB keeps it."""
         sha = sha1(script)
         if sha in self.scripts:
             return
@@ -109,29 +109,30 @@ class RealRedis:
         """Use another database from now on."""
         if database != self.database:
             self.database = database
-            for one in self._clients.values():
-                one.send([("SELECT", database)])
+            for client in self._clients.values():
+                client.send([("SELECT", database)])
 
     def needs_clock(self, command: Words) -> bool:
-        """Return whether a command depends on the clock. A script that it loads is known from here on."""
+        """Return whether a command depends on the clock. Scripts that it loads are registered."""
         for script in commands.loaded_by(command) if command[0] in LOADS else ():
             self.register(script)
         return commands.needs_clock(command, self.clocked)
 
     def as_sent(self, command: Words, now_ms: int, memory: Memory) -> list[Sequence[Any]]:
-        """Return what the server is sent for a command. now_ms: the time of day, for a command that depends on it.
+        """Return the commands that are sent to the server for a command.
 
-        memory: what it may know. Another script gets a hash that no script has.
+        now_ms: the time of day, for a command that depends on it. memory: the facts that the server knows in this state. The hash
+        of a script that it does not know there is replaced by a hash that no script has.
         """
-        if can_wait(command):  # in a transaction it answers at once, and nil where it would wait
+        if can_wait(command):  # in a transaction it answers at once: nil if it would wait
             return [(MULTI,), command, (EXEC,)]
-        if is_transaction(command):
-            inner = [self.as_sent(one, now_ms, memory)[0] for one in commands_of(command)]
+        if command[0] == TRANSACTION:
+            inner = [self.as_sent(words, now_ms, memory)[0] for words in commands_of(command)]
             return [(MULTI,), *inner, (EXEC,)]
         if command[0] == CLIENT:
             return [of_connection(command, memory)]
         if command[:2] == (SCRIPT, b"FLUSH"):
-            return [("SELECT", self.database)]  # answers OK as well
+            return [("SELECT", self.database)]  # is answered by OK as well, and keeps the scripts
         unknown = [sha for sha in commands.asked_for(command) & self.noticed if (SCRIPT, sha) not in memory]
         command = tuple([NO_SCRIPT if word in unknown else word for word in command])
         if not self.needs_clock(command):
@@ -142,29 +143,29 @@ class RealRedis:
             script, others = command[1].decode(), command[2:]
         else:
             script, others = commands.ONE, (b"0", *command)
-        loaded = commands.with_shim(script)  # which runs on the clock of the search
-        if (sha := sha1(loaded)) not in self._on_clocks:
-            self._on_clocks.add(sha)
+        loaded = commands.with_shim(script)
+        if (sha := sha1(loaded)) not in self._shimmed:
+            self._shimmed.add(sha)
             self.send(("SCRIPT", "LOAD", loaded))
         return [("EVALSHA", sha, *others, now_ms)]
 
     def execute(
         self, command: Words, first: Sequence[Sequence[Any]], now_ms: int, version: int, memory: Memory
     ) -> tuple[Reply, Contents, tuple[Message, ...]]:
-        """Execute a command, and return its reply, what the database holds then, and what the command published.
+        """Execute a command, and return its reply, the keys after it, and the messages that it published.
 
-        first: commands that bring the database to where it must be. All are sent at once: no key can expire in between.
-        memory: what the server knows by heart.
+        first: commands that bring the database to the state before. All are sent at once, so that no key expires in between.
+        now_ms: the time of day. version: of the protocol. memory: the facts that the server knows besides the keys.
         """
         if version not in self._clients:
             self._clients[version] = RespClient(self.host, self.port, version)
             self._clients[version].send([("SELECT", self.database)])
         client = self._clients[version]
         sent = self.as_sent(command, now_ms, memory)
-        if command[0] == FUNCTION or any(one[0] in FUNCTIONS for one in commands.each_of(command)):
-            libraries = [what for kind, what, *_ in memory if kind == FUNCTION]
-            self.send((FUNCTION, "FLUSH"), *[(FUNCTION, "LOAD", one) for one in libraries])
-            self._scripts_publish |= any(b"publish" in one.lower() for one in libraries)
+        if command[0] == FUNCTION or any(words[0] in FUNCTIONS for words in commands.each_of(command)):
+            libraries = [code for kind, code, *_ in memory if kind == FUNCTION]
+            self.send((FUNCTION, "FLUSH"), *[(FUNCTION, "LOAD", library) for library in libraries])
+            self._scripts_publish |= any(b"publish" in library.lower() for library in libraries)
         began_s = time.monotonic()
         *_, reply, keys = client.send([*first, *sent, READ_ALL])
         self.took_ms = (time.monotonic() - began_s) * 1000
@@ -173,24 +174,25 @@ class RealRedis:
         return reply, in_grid(keys.value), self.published() if self.publishes(command) else ()
 
     def remembered(self, memory: Memory, command: Words, reply: Reply) -> Memory:
-        """Return what a server knows besides its keys after a command: of scripts only those that somebody notices."""
-        name, part, what, kept = command[0], b"".join(command[1:2]), command[-1], memory
+        """Return the facts that a server knows after a command; of scripts only the noticed ones."""
+        name, part, last, kept = command[0], b"".join(command[1:2]), command[-1], memory
         if isinstance(reply.value, Failure):
             return memory
         match name, part:
             case (b"CLIENT", b"SETNAME"):
-                kept = frozenset(one for one in memory if one[:2] != (b"GETNAME", what)) | {(b"GETNAME", what, command[2])}
+                kept = frozenset(fact for fact in memory if fact[:2] != (b"GETNAME", last)) | {(b"GETNAME", last, command[2])}
             case (b"CLIENT", b"ID"):
-                kept |= {(part, what, b"%d" % reply.value)}
+                kept |= {(part, last, b"%d" % reply.value)}
             case (b"SCRIPT" | b"FUNCTION", b"FLUSH"):
-                kept = frozenset(one for one in memory if one[0] != name)
+                kept = frozenset(fact for fact in memory if fact[0] != name)
             case (b"FUNCTION", _):
-                kept = frozenset(one for one in memory if one[:1] + one[2:] != (name, reply.value)) | {(name, what, reply.value)}
+                kept = frozenset(fact for fact in memory if fact[:1] + fact[2:] != (name, reply.value))
+                kept |= {(name, last, reply.value)}
         hashes = [sha1(text).encode() for text in commands.loaded_by(command)]
         return kept | {(SCRIPT, sha) for sha in hashes if sha in self.noticed}
 
     def touches(self, first: Sequence[Sequence[Any]], command: Words, key: bytes, now_ms: int, memory: Memory) -> bool:
-        """Return whether a command touches a key. A second connection watches it: the server says whether in vain."""
+        """Return whether a command touches a key: then the transaction of a second connection that watches the key fails."""
         self.select(0)
         self.send(*first)
         self._watching.send([("WATCH", key)])
@@ -201,36 +203,35 @@ class RealRedis:
         return done.value is None
 
     def publishes(self, command: Words) -> bool:
-        """Return whether a command may publish something."""
-        if is_transaction(command):
-            return any(map(self.publishes, commands_of(command)))
-        return command[0] == b"PUBLISH" or (self._scripts_publish and command[0].startswith((b"EVAL", b"FCALL")))
+        """Return whether a command may publish a message."""
+        names = [words[0] for words in commands.each_of(command)]
+        return b"PUBLISH" in names or (self._scripts_publish and any(name.startswith((b"EVAL", b"FCALL")) for name in names))
 
     def published(self) -> tuple[Message, ...]:
-        """Return the messages that came since the last call."""
-        found = []
+        """Return the messages that were published since the last call."""
+        messages = []
         message = self._subscription.send([("PING",)])[0].value
         while message[0] != b"pong":
-            found.append(Message(message[2], message[3]))
+            messages.append(Message(message[2], message[3]))
             message = self._subscription.read().value
-        return tuple(found)
+        return tuple(messages)
 
 
 def in_grid(keys: Any) -> Contents:
-    """Return what READ_ALL has answered, with the time to live rounded up to the grid. Raises RuntimeError."""
+    """Return the keys of a reply to READ_ALL, with times to live rounded up to the grid. Raises RuntimeError for an error."""
     if isinstance(keys, Failure):
         raise RuntimeError(keys.message)  # noqa: TRY004 - the server has answered with an error
     return tuple([Key(name, value, max(0, on_grid(ttl_ms))) for name, value, ttl_ms in keys])
 
 
 def of_connection(command: Words, memory: Memory) -> Sequence[Any]:
-    """Return a command with the same answer as one that names a connection, or asks for its name or number."""
+    """Return a command with the answer that CLIENT SETNAME, GETNAME or ID would have on the client's own connection."""
     part, connection = command[1], command[-1]
     if part == b"SETNAME":
         return command[:-1]
-    known = next((one[2] for one in memory if one[:2] == (part, connection)), b"")
+    known = next((fact[2] for fact in memory if fact[:2] == (part, connection)), b"")
     if part == b"ID":
-        known = known or b"%d" % (1 + sum(one[0] == part for one in memory))
+        known = known or b"%d" % (1 + sum(fact[0] == part for fact in memory))
     return ("EVAL", f"return ARGV[1] ~= '' and {'tonumber' if part == b'ID' else ''}(ARGV[1])", 0, known)
 
 
@@ -241,9 +242,9 @@ def loading(contents: Contents) -> list[tuple[Any, ...]]:
 
 @contextlib.contextmanager
 def redis_server() -> Iterator[RealRedis]:
-    """Start a Redis server for the explorer alone, and end it after the block."""
-    with own_servers(1) as (one,):
-        real = RealRedis(one.host, one.port)
+    """Start a Redis server that only the explorer uses, and end it after the block."""
+    with own_servers(1) as (server,):
+        real = RealRedis(server.host, server.port)
         try:
             yield real
         finally:

@@ -1,4 +1,7 @@
-"""Redis' protocol as the explorer has it: commands as they are sent, and replies as ``app/foreign/wire/resp.py`` reads them."""
+"""Read and write Redis' protocol: commands and replies as tuples that can be keys of a table.
+
+``app/foreign/wire/resp.py`` parses the bytes.
+"""
 
 from __future__ import annotations
 
@@ -20,48 +23,48 @@ class Failure(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A reply: as it came, and what it says."""
+    """A reply: its bytes, and its value."""
 
     raw: bytes
-    # of bytes, int, None, Failure, and tuples of these; a map is a tuple of its keys and values in turn
+    # bytes, int, None, Failure, or a tuple of these; a map is a tuple of its keys and values in turn
     value: Any
 
 
 def commands(data: bytes) -> tuple[list[Words], bytes]:
-    """Return the commands that some bytes hold, and the bytes of a command that is not complete. Raises NotRedis."""
-    found: list[Words] = []
+    """Return the complete commands in some bytes, and the remaining bytes. Raises NotRedis."""
+    complete: list[Words] = []
     place = 0
-    while place < len(data) and (one := command(data, place)) is not None:
-        if one[0]:  # the store answers nothing to an empty line
-            found.append(tuple(one[0]))
-        place = one[1]
-    return found, data[place:]
+    while place < len(data) and (parsed := command(data, place)) is not None:
+        if parsed[0]:  # a server does not answer an empty line
+            complete.append(tuple(parsed[0]))
+        place = parsed[1]
+    return complete, data[place:]
 
 
 def whole(raw: bytes) -> Any:
-    """Return what a reply says that has come as a whole."""
-    found = message(raw)
-    return value_of(found[0]) if found is not None else None
+    """Return the value of a complete reply; None for nil, and if the reply is not complete."""
+    parsed = message(raw)
+    return value_of(parsed[0]) if parsed is not None else None
 
 
-def value_of(said: Any) -> Any:
-    """Return what was read as a value that can be a key of a table."""
-    match said:
+def value_of(parsed: Any) -> Any:
+    """Return a parsed reply as a value that can be a key of a table."""
+    match parsed:
         case list():
-            return tuple(map(value_of, said))
+            return tuple(map(value_of, parsed))
         case str():
-            return said.encode()
+            return parsed.encode()
         case float():
-            return b"%g" % said
+            return b"%g" % parsed
         case bool():
-            return int(said)
+            return int(parsed)
         case redis.ResponseError():
-            return Failure(str(said))
-    return said
+            return Failure(str(parsed))
+    return parsed
 
 
 def encoded(value: Any, push: bool = False) -> bytes:
-    """Return a value as a reply of the second version; push: as a message of the third."""
+    """Return the bytes of a reply in version 2 of the protocol. push: as a message of version 3."""
     if value is None:
         return b"$-1\r\n"
     if isinstance(value, int):
@@ -72,7 +75,7 @@ def encoded(value: Any, push: bool = False) -> bytes:
 
 
 class RespClient:
-    """One connection to a real server, on which many commands travel together."""
+    """One connection to a real server, which sends many commands together."""
 
     def __init__(self, host: str, port: int, version: int = 2) -> None:
         self._socket = socket.create_connection((host, port), timeout=30)
@@ -89,10 +92,10 @@ class RespClient:
     def read(self) -> Reply:
         """Return the next reply or message."""
         while True:
-            found = message(self._unread, self._place)
-            if found is not None:
-                raw, self._place = self._unread[self._place : found[1]], found[1]
-                return Reply(raw, value_of(found[0]))
+            parsed = message(self._unread, self._place)
+            if parsed is not None:
+                raw, self._place = self._unread[self._place : parsed[1]], parsed[1]
+                return Reply(raw, value_of(parsed[0]))
             data = self._socket.recv(1 << 20)
             if not data:
                 raise ConnectionError("the explorer's Redis has closed the connection")

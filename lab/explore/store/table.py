@@ -1,11 +1,11 @@
-"""A store as a table: state and command → next state and reply.
+"""Keep a store as a table: state and command → next state and reply.
 
-A state of Redis is each key with its value and its time to live, and what the server remembers besides: scripts, functions, names
-of connections. An entry that is missing is asked of the real server: it is emptied, the state is loaded, the command is sent, and
-the new state is read. So Redis itself decides every answer. A live table asks for every command, and looks nothing up.
+A state of Redis is each key with its value and its time to live, and all facts that the server remembers besides: scripts,
+functions, names of connections. To fill a missing entry, the real server is emptied, the state is loaded, the command is
+executed, and the new state is read. So Redis itself decides every answer. A live table executes every command.
 
-Several servers that do not know of each other are one table as well: a state is the states of all of them. They are alike and
-independent: one table of a real Redis is enough for all, and a command changes the state of one.
+Several independent servers are one table as well: its state has the state of each of them, and a command changes the state of one
+server. They behave alike, so one table of a real Redis is enough for all.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from lab.explore.model import EPOCH_MS, Numbered, on_grid
 from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, MachineStalled, Memory, Message, RealRedis, loading
 from lab.explore.store.resp import Reply, Words
 
-LEFT_TO_LIVE = b"PTTL"  # TTL rounds by itself
-# the tables ask in database 0, also while a schedule runs live; each of several servers has a database of its own
+LEFT_TO_LIVE = b"PTTL"  # TTL answers in whole seconds
+# tables use database 0, also while a schedule runs live; each of several servers has its own database
 LOCK_DATABASE, COUNTER_DATABASE, NODES_FROM = 1, 2, 3
 
 
 class Transition(NamedTuple):
-    """What a command does to a state."""
+    """The effect of a command: the next state, the reply, and the published messages."""
 
     state: int
     reply: Reply
@@ -34,7 +34,7 @@ class Transition(NamedTuple):
 
 
 class Table:
-    """Remembers how a Redis server answers each command in each state. A state is a number; the sender makes no difference."""
+    """Remembers how a Redis server answers each command in each state. A state is a number. The client makes no difference."""
 
     empty = 0  # the state without any key
     database = 0
@@ -44,28 +44,28 @@ class Table:
         self.states: Numbered[tuple[Contents, Memory]] = Numbered()
         self.contents: list[Contents] = []
         self.number((), frozenset())
-        self._answers, self._touched = cache(self._asked), cache(self._touches)
+        self._answers, self._touched = cache(self._executed), cache(self._touches)
         self.later = cache(self._after)
 
     def number(self, contents: Contents, memory: Memory) -> int:
-        """Return the number of the state with these keys, in which the server knows this besides."""
+        """Return the number of the state with these keys, in which the server remembers these facts."""
         number = self.states.number((contents, memory))
         if number == len(self.contents):
             self.contents.append(contents)
         return number
 
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
-        """Return what a command does in a state. now_ms: on the clock of the search. Raises MachineStalled."""
+        """Return the effect of a command in a state. now_ms: on the clock of the search. Raises MachineStalled."""
         when_ms = now_ms if self.real.needs_clock(command) else 0
         return self._answers(state, command, when_ms, version, len(self.real.noticed))
 
-    def _asked(self, state: int, command: Words, now_ms: int, version: int, _: int) -> Transition:
+    def _executed(self, state: int, command: Words, now_ms: int, version: int, _: int) -> Transition:
         memory = self.states[state][1]
         for _ in range(MOST_TRIES):
             self.real.select(self.database)
-            reply, found, published = self.real.execute(command, self._coming_to(state), EPOCH_MS + now_ms, version, memory)
+            reply, contents, published = self.real.execute(command, self._coming_to(state), EPOCH_MS + now_ms, version, memory)
             if self.real.took_ms < MOST_MS:
-                after = self.number(found, self.real.remembered(memory, command, reply))
+                after = self.number(contents, self.real.remembered(memory, command, reply))
                 return Transition(after, in_whole_steps(command, reply), published)
         name = b" ".join(command[:2]).decode(errors="replace")
         raise MachineStalled(f"{name} took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
@@ -82,13 +82,13 @@ class Table:
         return self.real.touches(loading(self.contents[state]), command, key, EPOCH_MS + now_ms, self.states[state][1])
 
     def _after(self, state: int, passed_ms: int) -> int:
-        """Return the state after some time in which nothing was sent."""
+        """Return the state after so many milliseconds without a command."""
         contents, memory = self.states[state]
         keys = [key for key in contents if not key.ttl_ms or key.ttl_ms > passed_ms]
         return self.number(tuple([key._replace(ttl_ms=key.ttl_ms and key.ttl_ms - passed_ms) for key in keys]), memory)
 
     def expires_in_ms(self, state: int) -> int | None:
-        """Return when the first key ends; None if none does."""
+        """Return the milliseconds until the first key expires; None if no key does."""
         return min((key.ttl_ms for key in self.contents[state] if key.ttl_ms), default=None)
 
     def emptied(self, state: int, node: int = 0) -> int:
@@ -100,7 +100,7 @@ class Table:
         return state != self.empty
 
     def live(self, database: int = LOCK_DATABASE) -> LiveTable:
-        """Return the same on an empty server, which executes each command once. Its states have the numbers of this one."""
+        """Return a live table on an empty server. Its states have the numbers of this table."""
         return LiveTable(self, database)
 
 
@@ -108,9 +108,9 @@ NOWHERE = -1  # no state
 
 
 class LiveTable(Table):
-    """A server that is asked for every command, and remembers nothing but where it stands.
+    """A server that executes every command, and remembers only its current state.
 
-    On a machine that stops, it is brought back to where it stood, and asked again.
+    If the machine stalls, the server is brought back to that state, and executes the command again.
     """
 
     def __init__(self, table: Table, database: int) -> None:
@@ -123,16 +123,16 @@ class LiveTable(Table):
         self._ran_s = time.monotonic()
 
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
-        """Let the server come to a state, and execute a command there. Raises MachineStalled."""
-        done = self._asked(state, command, now_ms, version, 0)
+        """Bring the server to a state, execute a command there, and return its effect. Raises MachineStalled."""
+        done = self._executed(state, command, now_ms, version, 0)
         self.state = done.state
         return done
 
     def _coming_to(self, state: int) -> list[tuple[Any, ...]]:
-        """Return the commands that bring the server to a state. The explorer's own time does not count.
+        """Return the commands that bring the server to a state. The time that the explorer itself needs does not count.
 
-        A key is written anew only if time alone does not lead there: after a restart, or on a late machine, where it may have
-        expired.
+        Keys are written again only if deleting keys and shortening times to live does not lead to the state: after a restart,
+        or if the machine was so late that a key may have expired.
         """
         stood, self.state = self.state, NOWHERE  # until the command has been executed in time
         contents, before_s, self._ran_s = self.contents[state], self._ran_s, time.monotonic()
@@ -146,7 +146,7 @@ class LiveTable(Table):
 
 
 def in_whole_steps(command: Words, reply: Reply) -> Reply:
-    """Return a reply in which the time that a command takes does not count: what a key has left to live is rounded up."""
+    """Return a reply in which a key's time to live is rounded up to the grid: the duration of the command does not count."""
     if command[0] != LEFT_TO_LIVE or not isinstance(reply.value, int) or reply.value <= 0:
         return reply
     value = on_grid(reply.value)
@@ -154,40 +154,40 @@ def in_whole_steps(command: Words, reply: Reply) -> Reply:
 
 
 def at(key: bytes, server: int) -> bytes:
-    """Return the name of a key at one of several servers, as states and pictures have it: ``L@3``."""
+    """Return the name of a key at one of several servers, for states and pictures: ``L@3``."""
     return b"%s@%d" % (key, server)
 
 
 class Nodes:
-    """Several servers."""
+    """A table of several independent servers."""
 
     empty = 0  # the state without any key
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self.tables = tables
-        self.each: Numbered[tuple[int, ...]] = Numbered()  # of each state: the state of each server
-        self.contents: list[Contents] = []  # all keys, with the numbers of their servers
+        self.each: Numbered[tuple[int, ...]] = Numbered()  # by state: the state of each server
+        self.contents: list[Contents] = []  # by state: all keys, their names with the numbers of their servers
         self._keys_of = cache(self._with_server)
         self.number([table.empty for table in tables])
 
-    def live(self, database: int = NODES_FROM) -> Nodes:
-        made = copy(self)
-        made.tables = [LiveTable(table, NODES_FROM + place) for place, table in enumerate(self.tables)]
-        return made
+    def live(self) -> Nodes:
+        nodes = copy(self)
+        nodes.tables = [LiveTable(table, NODES_FROM + place) for place, table in enumerate(self.tables)]
+        return nodes
 
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 1) -> Transition:
-        """Return what a command does at one server, counted from 1."""
+        """Return the effect of a command at one server. node: its number, counted from 1."""
         each = self.each[state]
-        found = self.tables[node - 1].answer(each[node - 1], command, now_ms, version)
-        after = state if found.state == each[node - 1] else self.number((*each[: node - 1], found.state, *each[node:]))
-        return Transition(after, found.reply, found.published)
+        transition = self.tables[node - 1].answer(each[node - 1], command, now_ms, version)
+        after = state if transition.state == each[node - 1] else self.number((*each[: node - 1], transition.state, *each[node:]))
+        return Transition(after, transition.reply, transition.published)
 
     def later(self, state: int, passed_ms: int) -> int:
-        return self.number(table.later(one, passed_ms) for table, one in zip(self.tables, self.each[state], strict=True))
+        return self.number(table.later(part, passed_ms) for table, part in zip(self.tables, self.each[state], strict=True))
 
     def expires_in_ms(self, state: int) -> int | None:
-        found = (table.expires_in_ms(one) for table, one in zip(self.tables, self.each[state], strict=True))
-        return min((one for one in found if one is not None), default=None)
+        times_ms = (table.expires_in_ms(part) for table, part in zip(self.tables, self.each[state], strict=True))
+        return min((time_ms for time_ms in times_ms if time_ms is not None), default=None)
 
     def emptied(self, state: int, node: int) -> int:
         """Return the state after one server has lost its data."""
@@ -199,13 +199,13 @@ class Nodes:
         return node > 0 and self.each[state][node - 1] != self.tables[node - 1].empty
 
     def number(self, states: Iterable[int]) -> int:
-        """Return the number of the state in which each server is in the state given."""
+        """Return the number of the state in which the servers are in these states, in their order."""
         each = tuple(states)
         number = self.each.number(each)
         if number == len(self.contents):
-            self.contents.append(tuple(key for node, one in enumerate(each, 1) for key in self._keys_of(node, one)))
+            self.contents.append(tuple(key for node, part in enumerate(each, 1) for key in self._keys_of(node, part)))
         return number
 
     def _with_server(self, node: int, state: int) -> Contents:
-        """Return the keys of a server in a state of it, with the number of the server."""
+        """Return the keys of a server in one of its states. Their names have the number of the server."""
         return tuple(key._replace(name=at(key.name, node)) for key in self.tables[node - 1].contents[state])
