@@ -18,8 +18,8 @@ from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
 from lab.explore.search.oracle import Probe
-from lab.explore.search.reductions import Alike, NotAlike, Unnoticed
-from lab.explore.search.replay import Differs, Unlike, alike, confirm
+from lab.explore.search.reductions import ServersDiffer, ServerSymmetry, UnnoticedCommands
+from lab.explore.search.replay import ClientsDiffer, Differs, check_clients, confirm
 from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
 from lab.explore.search.transitions import Livelock
 from lab.explore.search.world import World
@@ -72,32 +72,32 @@ class SearchOutcome:
 
     question: Question
     # None before it was searched, and where it could not begin
-    found: Searched | None = None
+    result: Searched | None = None
     # None where all of it is decided
     undecided: Undecided | None = None
     # what exactly: the error, the command, the number of states
-    about: str = ""
+    detail: str = ""
     # whether there was nothing to ask: no fraction is drawn, so that its ends change nothing
     is_moot: bool = False
 
     @property
     def is_decided(self) -> bool:
         """Return whether all schedules were looked at."""
-        return self.undecided is None and self.found is not None and self.found.complete
+        return self.undecided is None and self.result is not None and self.result.complete
 
     def decides(self, claim: Claim) -> bool:
         """Return whether this decides a claim: all schedules were looked at; of work, somebody was served; of owners, one was."""
-        if self.found is None or not self.is_decided:
+        if self.result is None or not self.is_decided:
             return False
-        if claim in OF_OWNERS and Claim.exclusive in self.found.broken:
+        if claim in OF_OWNERS and Claim.exclusive in self.result.broken:
             return False
-        return claim not in OF_WORK or self.found.served > 0
+        return claim not in OF_WORK or self.result.served > 0
 
     def disbelieve(self, claim: Claim, why: Undecided, about: str) -> None:
         """Forget that the search breaks a claim: the schedule could not be run again."""
-        assert self.found is not None  # noqa: S101 - it has broken a claim
-        del self.found.broken[claim]
-        self.undecided, self.about = why, about
+        assert self.result is not None  # noqa: S101 - it has broken a claim
+        del self.result.broken[claim]
+        self.undecided, self.detail = why, about
 
 
 @dataclass
@@ -135,7 +135,7 @@ class Decision:
         """Return each claim that breaks, with the first search in which it does, and a shortest schedule there."""
         found: dict[Claim, tuple[SearchOutcome, Broken]] = {}
         for answer in self.answers:
-            for claim, broken in answer.found.broken.items() if answer.found is not None else ():
+            for claim, broken in answer.result.broken.items() if answer.result is not None else ():
                 found.setdefault(claim, (answer, broken))
         return found
 
@@ -180,7 +180,7 @@ class Explorer:
         self._tree = cache(lambda task, number: Tree(self._program(task), number))
         self._probes: dict[int, Probe] = {}
         self._alone: dict[Task, tuple[Undecided, str] | None] = {}
-        self._treats_alike = self._clients_are_alike = True
+        self._servers_are_alike = self._clients_are_alike = True
         self._confirmed: set[Claim] = set()  # the claims that break when a schedule of an earlier search is run again
         # the lines that make a token of narrow draws; by line, what was drawn there
         self._tokens: set[tuple[str, int]] = set()
@@ -200,9 +200,9 @@ class Explorer:
         while True:
             try:
                 return work()
-            except NotAlike:  # then each of several servers counts for itself
-                self._treats_alike = False
-            except Unlike:  # then no client stands for another
+            except ServersDiffer:  # then each of several servers counts for itself
+                self._servers_are_alike = False
+            except ClientsDiffer:  # then no client stands for another
                 self._clients_are_alike = False
             except NewToken:  # a line makes a token, or a client notices which scripts are loaded
                 pass
@@ -222,8 +222,11 @@ class Explorer:
         probe = self._probes[task.ttl_ms]
         world = World(program, [self._tree(task, number) for number in range(replicas)], self.lock, self.counter)
         world.oracle, world.known = probe, probe.known()
-        if isinstance(self.lock, Nodes) and self._treats_alike:
-            world.alike, world.unnoticed = Alike(self.lock, program.servers), Unnoticed(self.lock.tables[0], replicas)
+        if isinstance(self.lock, Nodes) and self._servers_are_alike:
+            world.symmetry, world.unnoticed = (
+                ServerSymmetry(self.lock, program.servers),
+                UnnoticedCommands(self.lock.tables[0], replicas),
+            )
         self._worlds[task, replicas] = world
         return world
 
@@ -236,7 +239,7 @@ class Explorer:
             self.learning(lambda: self._answer(answer, limit, on_broken))
         except tuple(REASONS) as error:
             answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
-            answer.about = str(error)
+            answer.detail = str(error)
         return answer
 
     def _answer(self, answer: SearchOutcome, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> None:
@@ -244,7 +247,7 @@ class Explorer:
         if task not in self._alone:
             self._alone[task] = self._run_alone(task, limit)
         if (alone := self._alone[task]) is not None:
-            answer.undecided, answer.about = alone
+            answer.undecided, answer.detail = alone
         else:
             self._search(answer, limit, on_broken)
 
@@ -267,7 +270,7 @@ class Explorer:
         found = search(self.world(task, 1), NONE, horizon_ms, limit.left_s)
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
-            return Undecided.FAILS, failed.about
+            return Undecided.FAILS, failed.error
         if not found.complete:
             return _over(limit), "a request alone does not end"
         does_work = found.served or Claim.counts_once in found.broken
@@ -281,20 +284,20 @@ class Explorer:
         # three that split the votes of several servers may all give up: that says nothing of the lock
         world.serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
         folds, within_s = self._clients_are_alike, limit.left_s * OF_SEARCH
-        found = answer.found = search(world, question.budget, question.horizon_ms, within_s, folds, on_broken)
+        found = answer.result = search(world, question.budget, question.horizon_ms, within_s, folds, on_broken)
         answer.is_moot = question.task.ends and not world.program.drawing.drew_fraction
         found.graph = None  # of many searches it would fill the memory
-        if world.alike is not None:
-            world.alike.forget()
+        if world.symmetry is not None:
+            world.symmetry.forget()
         if not found.complete:
             answer.undecided = Undecided.MEMORY if found.states >= MOST_STATES else _over(limit)
-            answer.about = f"{found.states} states"
+            answer.detail = f"{found.states} states"
         self._run_again(world, answer, limit, folds)
         world.close()  # of the replicas that stand somewhere, many searches would fill it as well
 
     def _run_again(self, world: World, answer: SearchOutcome, limit: TimeLimit, folds: bool) -> None:
         """Run again what a search has found, and some schedules by chance, until the time is over. Raises Differs."""
-        found, question = answer.found, answer.question
+        found, question = answer.result, answer.question
         assert found is not None  # noqa: S101 - it was searched
         for claim, broken in [one for one in found.broken.items() if one[0] not in self._confirmed]:
             if limit.left_s < 0:  # it is run again before it is reported
@@ -303,12 +306,12 @@ class Explorer:
                 confirm(world, broken.events, question.horizon_ms)
                 self._confirmed.add(claim)
             except (Differs, MachineStalled) as error:  # what was not seen again is not believed; the others are
-                if isinstance(error, Unlike) and folds:
+                if isinstance(error, ClientsDiffer) and folds:
                     raise
                 answer.disbelieve(claim, Undecided.DIFFERS if isinstance(error, Differs) else Undecided.STALLED, str(error))
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
-            answer.undecided, answer.about = answer.undecided or Undecided.FAILS, failed.about
+            answer.undecided, answer.detail = answer.undecided or Undecided.FAILS, failed.error
         if not answer.is_decided:
             return
         # schedules by chance, without the tables and with other names of the clients
@@ -318,7 +321,7 @@ class Explorer:
                 break
             seen = confirm(world, events, question.horizon_ms)
             if question.replicas > 1 and folds:
-                alike(world, events, question.horizon_ms, seen)
+                check_clients(world, events, question.horizon_ms, seen)
 
 
 def _over(limit: TimeLimit) -> Undecided:

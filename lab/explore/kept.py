@@ -38,7 +38,7 @@ def keep(decision: Decision, stories: Mapping[str, Story], budget_s: float) -> N
         budget_s=budget_s,
         promises=data["promises"],
         searches=[{name: value for name, value in one.items() if name not in NOT_KEPT} for one in data["searches"]],
-        why="" if any(one.is_decided for one in decision.answers) else decision.answers[0].about,
+        why="" if any(one.is_decided for one in decision.answers) else decision.answers[0].detail,
         story=stories.get(decided.drawn().get(key, "")),
     )
     write_line(decided.FILE, key, msgspec.json.encode(found))
@@ -63,11 +63,11 @@ def as_data(decision: Decision) -> dict[str, Any]:
 
 
 def _search(decision: Decision, answer: SearchOutcome) -> dict[str, Any]:
-    question, found, servers = answer.question, answer.found, decision.servers
+    question, found, servers = answer.question, answer.result, decision.servers
     about: dict[str, Any] = question.as_fields(decision.ttl_ms)
     about |= {"needed": question.needed, "decided": answer.is_decided}
     if answer.undecided is not None:
-        about |= {"undecided": answer.undecided.value, "about": answer.about}
+        about |= {"undecided": answer.undecided.value, "about": answer.detail}
     if question.needed and not answer.is_decided:
         tested = question.tests(servers)
         about["missing_for"] = [claim.name for claim in Claim if claim in tested]
@@ -89,5 +89,5 @@ def _broken(broken: Broken, is_counted: bool) -> dict[str, Any]:
     finding = broken.finding
     about: dict[str, Any] = {"harm": finding.harm.value, "events": len(broken.events), "schedule": short(broken.events)}
     about |= {"why": finding.why.value} if finding.why else {}
-    about |= {"error": finding.about} if finding.about else {}
+    about |= {"error": finding.error} if finding.error else {}
     return about | ({"schedules": broken.schedules} if is_counted else {})

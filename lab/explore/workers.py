@@ -82,7 +82,7 @@ def decide(
         raise
     finally:
         for answer in decision.answers:
-            answer.about = f"{processors.others_percent()}" if answer.undecided is Undecided.STARVED else answer.about
+            answer.detail = f"{processors.others_percent()}" if answer.undecided is Undecided.STARVED else answer.detail
         pool.close()
         decision.answers = [one for one in decision.answers if not one.is_moot]
         decision.seconds = time.monotonic() - began_s

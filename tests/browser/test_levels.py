@@ -185,7 +185,7 @@ def play(levels: Path, real: RealRedis, level: Level) -> None:
         for _ in range(PLAYS // len(LEVELS) + 1):
             events, broken = random_play(kept, chance)
             moves = walk_live(world, parse("".join(events)), question.horizon_ms).moves
-            found = [{finding.claim.name for finding in move.found} for move in moves]
+            found = [{finding.claim.name for finding in move.findings} for move in moves]
             assert found[:-1] == broken[:-1]
             assert found[-1] <= broken[-1]  # with the last event, the page reports what the end of a schedule breaks as well
 

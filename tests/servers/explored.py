@@ -49,9 +49,9 @@ class TreeOfMoments(Tree):
         return super().step(node, thread, result, at_ms)
 
 
-def without_alike(world: World) -> None:
+def without_symmetry(world: World) -> None:
     """Let each of several servers count for itself."""
-    world.alike = None
+    world.symmetry = None
 
 
 def without_unnoticed(world: World) -> None:
@@ -82,7 +82,7 @@ OF_ONE_SERVER: dict[str, Switch] = {
 
 def plain(world: World) -> None:
     """Switch everything off."""
-    for one in (without_alike, without_unnoticed, without_timeless):
+    for one in (without_symmetry, without_unnoticed, without_timeless):
         one(world)
 
 

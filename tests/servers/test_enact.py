@@ -48,7 +48,7 @@ def enacted(text, ttl_ms, work_ms, real, stage=None):
     seen, question = find_stage(schedule.stage), schedule.question
     with closing(Explorer(seen, real)) as explorer:
         walk = walk_live(explorer.world(question.task, question.replicas), schedule.events, schedule.until_ms)
-    claim = next((finding.claim for move in reversed(walk.moves) for finding in move.found), Claim.exclusive)
+    claim = next((finding.claim for move in reversed(walk.moves) for finding in move.findings), Claim.exclusive)
     with supervised() as supervisor:
         return enact(supervisor, stage or seen, question, claim, walk)
 

@@ -117,7 +117,7 @@ def test_what_is_decided_of_a_stage(name, real):
     """One fault at a time: what breaks, in how many events at least, and what holds in all schedules. No promise breaks."""
     decision = decided(real, name, SINGLE_FAULTS)
 
-    assert [(one.undecided, one.about) for one in decision.answers if not one.is_decided] == []
+    assert [(one.undecided, one.detail) for one in decision.answers if not one.is_decided] == []
     broken = {claim.name: len(one.events) for claim, (_, one) in decision.broken().items()}
     assert {claim: broken.get(claim) for of, claim in SHORTEST if of == name} == {
         claim: events for (of, claim), events in SHORTEST.items() if of == name
@@ -226,7 +226,7 @@ def test_a_search_ends_with_the_memory(real, monkeypatch):
     (answer,) = decided(real, "uuid", [question(Budget(pauses=1))]).answers
 
     assert (answer.is_decided, answer.undecided) == (False, Undecided.MEMORY)
-    assert answer.about.startswith("5")
+    assert answer.detail.startswith("5")
 
 
 def confirm_all(world, schedules):
@@ -278,7 +278,7 @@ def test_pipelines(transaction, real, tmp_path):
     (answer,) = decided(real, own, [question()]).answers
 
     assert answer.is_decided
-    assert (Claim.exclusive in answer.found.broken) is not transaction
+    assert (Claim.exclusive in answer.result.broken) is not transaction
 
 
 IN_ONE_GO = textwrap.dedent(
@@ -310,7 +310,7 @@ def test_a_pipeline_arrives_as_a_whole(one_by_one, fault, real, tmp_path):
     (answer,) = decided(real, own, [question(Budget(**{fault: 1}))]).answers
 
     assert answer.is_decided
-    assert any(one.finding.harm is Harm.STUCK for one in answer.found.broken.values()) is one_by_one
+    assert any(one.finding.harm is Harm.STUCK for one in answer.result.broken.values()) is one_by_one
 
 
 WATCHES = """\
@@ -388,5 +388,5 @@ def test_claim_of_a_schedule(schedule, real, tmp_path, monkeypatch):
     with world_of(real, name) as world:
         moves = walk_live(world, parse(events), UNTIL_MS).moves
 
-    found = [finding.claim.name for move in moves for finding in move.found]
+    found = [finding.claim.name for move in moves for finding in move.findings]
     assert found == ([CHARGED[schedule]] if CHARGED[schedule] else [])

@@ -58,7 +58,7 @@ def anew(name, needed, only=tuple(Claim)):
             if one.needed is not needed or not asked or all(holds.get(claim.name) is False for claim in asked):
                 continue
             answer = explorer.answer(one, WITHIN_S)
-            broken = answer.found.broken if answer.found is not None else {}
+            broken = answer.result.broken if answer.result is not None else {}
             holds |= {claim.name: False for claim in broken}
             if answer.is_decided and Claim.exclusive not in broken:  # without it, the other claims mean nothing
                 holds |= {claim.name: holds.get(claim.name, True) for claim in asked}

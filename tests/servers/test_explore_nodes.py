@@ -100,4 +100,4 @@ def test_servers_asked_one_by_one(real):
         answer = explorer.answer(question(), WITHIN_S)
 
     assert answer.is_decided
-    assert not answer.found.broken
+    assert not answer.result.broken

@@ -28,7 +28,7 @@ from tests.servers.explored import (
     lengths,
     question,
     searched,
-    without_alike,
+    without_symmetry,
     without_unnoticed,
 )
 from tests.servers.random_locks import bounded, drawn, source
@@ -125,7 +125,7 @@ def test_all_reductions_on_a_random_lock(number, real, tmp_path):
 
 
 OF_SEVERAL = {
-    "alike": (without_alike, True, {}),
+    "alike": (without_symmetry, True, {}),
     "unnoticed": (without_unnoticed, True, {}),
     "all": PLAIN,
 }

@@ -274,6 +274,6 @@ def test_what_is_decided(name, real, tmp_path):
     with exploring(real, own) as explorer:
         answer: Any = explorer.answer(asked, WITHIN_S)
 
-    assert (answer.undecided, answer.about if undecided is None else "") == (undecided, "")
-    found = {claim.name for claim in answer.found.broken} & set(PROMISED.split()) if answer.found else set()
+    assert (answer.undecided, answer.detail if undecided is None else "") == (undecided, "")
+    found = {claim.name for claim in answer.result.broken} & set(PROMISED.split()) if answer.result else set()
     assert found == set(broken.split())

@@ -80,7 +80,7 @@ def test_a_search_without_a_processor(monkeypatch):
     with own_servers(1) as running:
         decide(decision, running, 1.0)
 
-    assert [(one.undecided, one.about.isdigit()) for one in decision.answers] == [(Undecided.STARVED, True)]
+    assert [(one.undecided, one.detail.isdigit()) for one in decision.answers] == [(Undecided.STARVED, True)]
 
 
 def test_a_signal_while_an_answer_is_taken(monkeypatch):

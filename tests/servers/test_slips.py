@@ -53,7 +53,7 @@ def test_slip_decided_again(name, real):
         answers = [explorer.answer(one, WITHIN_S) for one in by_default(slip, of_ms)[: MORE.get(name, FIRST)]]
 
     assert all(one.is_decided for one in answers)
-    hold(name, slip, {claim for one in answers for claim in one.found.broken})
+    hold(name, slip, {claim for one in answers for claim in one.result.broken})
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -9,7 +9,7 @@ make a token as well.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from lab.explore.code.operation import Choice
@@ -32,17 +32,14 @@ class Drawing:
         self.tokens: set[Line] = set()
         # by line: the values that were drawn there, or the word "token"
         self.values: dict[Line, str] = {}
-        self._drawn: dict[bytes, tuple[int, int]] = {}  # by token: the replica that drew it, and its number among that replica's
+        # by token: the replica that drew it, and its number among that replica's tokens
+        self.known_tokens: dict[bytes, tuple[int, int]] = {}
 
     def drew(self, replica: int, token: bytes) -> None:
         """Record that a replica has drawn a token."""
-        if token not in self._drawn:
-            self._drawn[token] = replica, 1 + sum(drawer == replica for drawer, _ in self._drawn.values())
-
-    def known_tokens(self) -> Iterator[tuple[bytes, int, int]]:
-        """Yield each token that was drawn, its replica, and its number among the tokens of that replica."""
-        for token, (replica, number) in self._drawn.items():
-            yield token, replica, number
+        if token not in self.known_tokens:
+            number = 1 + sum(drawer == replica for drawer, _ in self.known_tokens.values())
+            self.known_tokens[token] = replica, number
 
 
 def below(number: int) -> int:

@@ -75,10 +75,7 @@ class NoReply(Enum):
     """A value in place of a reply."""
 
     LOST = auto()  # the reply was lost, and the connection is broken
-    GAVE_UP = auto()  # the client has waited for as long as it is ready to
-
-    def __repr__(self) -> str:
-        return self.name
+    GAVE_UP = auto()  # the client has waited as long as its time-out allows
 
 
 LOST, GAVE_UP = NoReply

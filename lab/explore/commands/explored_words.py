@@ -119,7 +119,7 @@ class ExploredWords:
             return self._say("breaks", numbers[BREAKS], stage=name), "bold red"
         if not self._is_any_decided and (numbers[OPEN] or not numbers[HOLDS]):
             first = next((one for one in decision.answers if one.undecided not in OF_THE_BUDGET), decision.answers[0])
-            return self._say("nothing", stage=name, why=_reason(first.undecided, first.about, self.language)), "bold yellow"
+            return self._say("nothing", stage=name, why=_reason(first.undecided, first.detail, self.language)), "bold yellow"
         if numbers[OPEN] or not numbers[HOLDS]:
             return self._say("open", numbers[OPEN], stage=name), "bold yellow"
         more = self._say("more", numbers[NOT_ASKED]) if numbers[NOT_ASKED] else ""
@@ -160,14 +160,14 @@ class ExploredWords:
         by_reason: dict[str, list[SearchOutcome]] = {}
         for answer in self.decision.answers:
             if answer.undecided is not None and (answer.question.needed or answer.undecided not in OF_THE_BUDGET):
-                by_reason.setdefault(_reason(answer.undecided, answer.about, self.language), []).append(answer)
+                by_reason.setdefault(_reason(answer.undecided, answer.detail, self.language), []).append(answer)
         for reason, answers in by_reason.items() if self._is_any_decided or len(by_reason) > 1 else ():
             made = self._say("not_decided", searches=self._open_with(answers), why=reason)
             yield "\n" + "\n".join(wrapped(made, WIDTH))
 
     def _decided(self) -> str:
         decision = self.decision
-        done = [one.found for one in decision.answers if one.is_decided and one.found is not None]
+        done = [one.result for one in decision.answers if one.is_decided and one.result is not None]
         schedules = sum(one.schedules for one in done) if decision.servers == 1 else 0
         return self._say(
             "decided",
@@ -201,7 +201,7 @@ def reasons(decision: Decision, language: Language) -> str:
     """Return why promises are not decided: each reason once, after the names of the promises."""
     found: dict[str, list[str]] = {}
     for claim in decision.of_status(OPEN):
-        why = [(one.undecided, one.about) for one in decision.missing(claim) if one.undecided]
+        why = [(one.undecided, one.detail) for one in decision.missing(claim) if one.undecided]
         first, about = next((one for one in why if one[0] not in OF_THE_BUDGET), why[0] if why else (None, ""))
         found.setdefault(_reason(first, about, language) or say.text("explored", "no_owner", language), []).append(claim.name)
     return "; ".join(f"{', '.join(names)}: {why}" for why, names in found.items())

@@ -42,5 +42,5 @@ def replay(text: str, out: Path | None, servers: int | None, **options: Any) -> 
         print_story(terminal(), story)
         if out is not None:
             out.write_text(draw(story), encoding="utf-8")
-    broken = {finding.claim for move in walk.moves for finding in move.found}
+    broken = {finding.claim for move in walk.moves for finding in move.findings}
     return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD

@@ -85,7 +85,7 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
                 why = Undecided.STALLED if isinstance(error, MachineStalled) else Undecided.DIFFERS
                 answer.disbelieve(claim, why, str(error))
             else:
-                if any(one.claim is claim for move in walk.moves for one in move.found):
+                if any(one.claim is claim for move in walk.moves for one in move.findings):
                     yield Shortest(its, question, walk, story)
                     break
                 answer.disbelieve(claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again")

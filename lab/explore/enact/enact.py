@@ -101,7 +101,7 @@ def _enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Clai
     done = conduct(supervisor, stage, scenario, drive, command_line(), bring_up=bring_up, drive_injects=True)
     if drive.difference:
         return Enacted(done, Agreement.DIFFERS if drive.is_held else Agreement.NOT_COMPARABLE, difference=drive.difference)
-    found = list(dict.fromkeys(finding for move in walk.moves for finding in move.found if finding.claim is claim))
+    found = list(dict.fromkeys(finding for move in walk.moves for finding in move.findings if finding.claim is claim))
     compared = Enacted(done, Agreement.AGREES, found)
     return compared if _is_measured(compared) else compared._replace(agreement=Agreement.NOT_COMPARABLE)
 

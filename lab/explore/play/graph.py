@@ -36,14 +36,14 @@ class Graph:
         """Take the search, and the claims of which one must break."""
         graph = found.graph
         assert graph is not None  # noqa: S101 - the search was just made
-        self.graph, self.found, self.goal, self.world = graph, found, goal, graph.world
+        self.graph, self.result, self.goal, self.world = graph, found, goal, graph.world
         everywhere = range(len(graph))
         self.states = [graph.state(number) for number in everywhere]
         # of each state, what can happen, where it leads, and what it breaks: also what its schedule breaks that ends with it
         self.moves = [graph.moves_of(state) for state in self.states]
         self.leads_to = [[graph.leads_to[place] for place in graph.places(number)] for number in everywhere]
         self.broken = [
-            [tuple(dict.fromkeys((*move.found, *graph.ends.get(after, ())))) for move, after in zip(*both, strict=True)]
+            [tuple(dict.fromkeys((*move.findings, *graph.ends.get(after, ())))) for move, after in zip(*both, strict=True)]
             for both in zip(self.moves, self.leads_to, strict=True)
         ]
         self.distances = self._distances()  # how many events each state is from the goal, if it ever gets there
@@ -72,8 +72,8 @@ class Graph:
 
     def shortest(self) -> list[ScheduleEvent]:
         """Return a shortest schedule that reaches the goal; empty if there is none."""
-        return min((broken.events for claim, broken in self.found.broken.items() if claim in self.goal), key=len, default=[])
+        return min((broken.events for claim, broken in self.result.broken.items() if claim in self.goal), key=len, default=[])
 
     def breaking(self) -> int:
         """Return how many schedules reach the goal: all but those that never do."""
-        return self.found.schedules - self.graph.keeping(self.goal)
+        return self.result.schedules - self.graph.keeping(self.goal)

@@ -1,1 +1,1 @@
-"""ALL ORDERS: what can happen in a state, what it breaks, and the search through all states."""
+"""Search all orders of events: the moves of each state, their findings, and the graph of all states."""

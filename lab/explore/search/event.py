@@ -1,17 +1,18 @@
-"""One event of a schedule, and the short form of a schedule: ``A2pAB1t3000rAB``.
+"""Define the events of a schedule, and read and write its short form: ``A2pAB1t3000rAB``.
 
 A letter is one step of that replica's request: a command is executed and its reply arrives, or a sleep ends. A lower-case
-letter is a step of another thread of that replica: its renewal, its subscription. A number after a letter repeats the step.
-``t3000`` lets time pass until the clock reads 3000 ms. The faults: ``pA`` pauses A, ``rA`` resumes it, ``kA`` kills it, ``lA``
-loses the reply to A's command, ``dA`` loses the command itself, ``xA`` sends it twice, ``fA`` lets A's work fail, ``w`` restarts
-the store without its data. ``A=1`` is a random choice. Where a replica has more threads, a number names the thread: ``a'3`` is
-thread 3 in the background, ``a'32`` two steps of it, ``a'(12)`` thread 12, ``A'1`` the second request that A serves at once.
+letter is a step of another thread of that replica, such as its renewal or its subscription. A number after a letter repeats the
+step. ``t3000`` lets time pass until the clock reads 3000 ms. The faults: ``pA`` pauses A, ``rA`` resumes it, ``kA`` kills it,
+``lA`` loses the reply to A's command, ``dA`` loses the command itself, ``xA`` sends it twice, ``fA`` lets A's work fail, ``w``
+restarts the store without its data. ``A=1`` is a random choice. If a replica has more threads, a number after an apostrophe
+gives the thread: ``a'3`` is thread 3 in the background, ``a'32`` are two steps of thread 3, ``a'(12)`` is thread 12, ``A'1`` is
+the second request that A serves at the same time.
 
-Where a lock asks several servers at once, each of them executes the command at its own moment: ``A.3`` is server 3, ``A.123``
-one after the other. ``lA.3``, ``dA.3`` and ``xA.3`` are the faults at one server, ``lA``, ``dA`` and ``xA`` those at all of them,
-and ``w3`` restarts server 3.
+If a lock sends a command to several servers at once, each server executes it at its own moment: ``A.3`` is server 3, and
+``A.123`` are servers 1, 2 and 3 in this order. ``lA.3``, ``dA.3`` and ``xA.3`` are faults at one server, ``lA``, ``dA`` and
+``xA`` are faults at all servers, and ``w3`` restarts server 3.
 
-A search has a budget: how many faults of each kind it may inject. It decides every moment of each.
+A search has a budget: the number of faults of each kind. It tries every moment for each fault.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import NamedTuple
 
 
 class EventKind(StrEnum):
-    """What happens. The value is the letter of the short form; a step and a choice have none."""
+    """The kinds of events. The value is the letter of the short form; a step has none, and a choice has a sign."""
 
     STEP = ""
     CHOICE = "="
@@ -53,9 +54,9 @@ class ScheduleEvent(NamedTuple):
     thread: int = 0
     # whether the thread serves a request
     own: bool = True
-    # of CLOCK: what the clock reads afterwards; of CHOICE: the place of the value
+    # of CLOCK: the time on the clock afterwards, in milliseconds; of CHOICE: the place of the value
     number: int = 0
-    # of several servers, the one that executes the command or restarts, counted from 1
+    # the server that executes the command or restarts, counted from 1; 0 if there is only one, or for all of them
     node: int = 0
 
     def __str__(self) -> str:
@@ -63,7 +64,9 @@ class ScheduleEvent(NamedTuple):
             return f"t{self.number}"
         if self.kind is RESTART:
             return f"w{self.node or ''}"
-        number = f"{self.thread}" if self.thread < 10 else f"({self.thread})"  # what follows one digit is how often
+        number = (
+            f"{self.thread}" if self.thread < 10 else f"({self.thread})"
+        )  # after one digit, the number of repetitions follows
         mark = f"'{number}" if self.thread != (not self.own) else ""
         letter = letter_of(self.client, background=not self.own) + mark
         if self.kind is CHOICE:
@@ -86,17 +89,17 @@ def short(events: Sequence[ScheduleEvent]) -> str:
             groups.append([event])
     words = []
     for first, *others in groups:
-        more = "".join(str(one.node) for one in others) if first.node else len(others) + 1 if others else ""
+        more = "".join(str(event.node) for event in others) if first.node else len(others) + 1 if others else ""
         words.append(f"{first}{more}")
     return "".join(words)
 
 
 def _goes_on(group: Sequence[ScheduleEvent], event: ScheduleEvent) -> bool:
-    """Return whether an event is written in one word with those before: the same step again, or the same at another server."""
+    """Return whether an event joins the word of a group: it repeats the step, or is the same step at another server."""
     last = group[-1]
     if event.kind is not STEP or last._replace(node=event.node) != event or bool(last.node) != bool(event.node):
         return False
-    return not event.node or all(one.node != event.node for one in group)
+    return not event.node or all(before.node != event.node for before in group)
 
 
 WORD = re.compile(
@@ -106,35 +109,35 @@ WORD = re.compile(
 
 
 def parse(text: str) -> list[ScheduleEvent]:
-    """Read the short form. Raises ValueError, which names the place."""
+    """Return the events of a short form. Raises ValueError, which names the place in the text."""
     place, events = 0, list[ScheduleEvent]()
     while place < len(text):
-        found = WORD.match(text, place)
-        if found is None or not found.group():
+        match = WORD.match(text, place)
+        if match is None or not match.group():
             raise ValueError(f"unknown event {text[place : place + 8]!r} at character {place + 1}")
-        place = found.end()
-        if found["clock"]:
-            events.append(ScheduleEvent(CLOCK, number=int(found["clock"])))
+        place = match.end()
+        if match["clock"]:
+            events.append(ScheduleEvent(CLOCK, number=int(match["clock"])))
             continue
-        if found["restart"]:
-            events.append(ScheduleEvent(RESTART, node=int(found["restarted"] or 0)))
+        if match["restart"]:
+            events.append(ScheduleEvent(RESTART, node=int(match["restarted"] or 0)))
             continue
-        background = found["who"].islower()
-        client = ord(found["who"]) - ord("a" if background else "A")
+        background = match["who"].islower()
+        client = ord(match["who"]) - ord("a" if background else "A")
         event = ScheduleEvent(
-            EventKind(found["fault"]), client, int((found["thread"] or f"{background:d}").strip("()")), own=not background
+            EventKind(match["fault"]), client, int((match["thread"] or f"{background:d}").strip("()")), own=not background
         )
-        if found["value"]:
-            events.append(event._replace(kind=CHOICE, number=int(found["value"])))
-        elif found["nodes"]:
-            events += [event._replace(node=int(node)) for node in found["nodes"]]
+        if match["value"]:
+            events.append(event._replace(kind=CHOICE, number=int(match["value"])))
+        elif match["nodes"]:
+            events += [event._replace(node=int(node)) for node in match["nodes"]]
         else:
-            events += [event] * min(MOST_TIMES, int(found["times"] or 1))
+            events += [event] * min(MOST_TIMES, int(match["times"] or 1))
     return events
 
 
 class Budget(NamedTuple):
-    """The faults that are left."""
+    """The number of faults of each kind that a search may still inject."""
 
     # a replica is stopped (SIGSTOP), and resumed at any later moment
     pauses: int = 0
@@ -154,7 +157,7 @@ class Budget(NamedTuple):
         return self._replace(**{name: getattr(self, name) - 1})
 
     def used(self, left: Budget) -> Budget:
-        """Return the faults that a search has injected when these are left."""
+        """Return the faults that a search with this budget has injected. left: the rest of the budget."""
         return Budget(*(mine - its for mine, its in zip(self, left, strict=True)))
 
 

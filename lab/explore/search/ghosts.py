@@ -1,7 +1,8 @@
-"""The ghost variables of the search, as verification calls what it adds to a program: who took the lock, who holds it, who may.
+"""Define the ghost variables of the search: which request took the lock, which holds it, and which may rely on it.
 
-No client can see them. They follow from the events alone, and decide what breaks which claim. Entitlement is that of the judge
-(``lab/judge/entitlement.py``): both import the same statement. The rules change the ghosts in the ``Consequences`` of an event.
+In verification, a ghost variable is added to a program only for proofs. No client can read these variables. They follow from the
+events alone, and decide which event breaks which claim. A holder is entitled by the rule of the judge
+(``lab/judge/entitlement.py``), which is imported here. ``Effects`` changes the ghosts after each event.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ class Hold(NamedTuple):
     """A request in its work."""
 
     key: str
-    # when its lease ends, as the stage promises it, on the clock of the search; None where it has no lease
+    # when its lease ends, as the stage promises it, on the clock of the search; None if it has no lease
     until_ms: int | None
     why: Why = Why.ENTITLED
-    # whether its replica was paused since it was granted the lock; later than its last look at the lock
+    # whether its replica was paused since it was granted the lock, before or after it checked the lock for the last time
     paused: bool = False
     paused_late: bool = False
     # whether a command of its own was lost in the work: a renewal
@@ -32,7 +33,7 @@ class Hold(NamedTuple):
     written_by_others: frozenset[str] = frozenset()
 
     def at(self, now_ms: int) -> Hold:
-        """Return the same hold at a moment: its lease may have ended."""
+        """Return the hold at a moment. If its lease has ended by then, ``why`` has the reason."""
         if self.why is not Why.ENTITLED or is_entitled(now_ms, lease_ends=self.until_ms):
             return self
         if self.paused or self.paused_late:
@@ -45,12 +46,12 @@ class Hold(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Who took the lock: after a command of this request, a fresh client would not get it any more."""
+    """The request that took the lock: after one of its commands, a fresh client would not get the lock any more."""
 
     actor: int
-    # since when its lease counts: when that command was sent, or the last that prolonged the lease
+    # the start of its lease: the moment at which that command, or the last command that prolonged the lease, was sent
     since_ms: int
-    # the claims that are put to the test by the faults that have hit it since, in their order
+    # the claims that are tested by the faults that hit the request since then, in their order
     tested: tuple[Claim, ...] = ()
 
 
@@ -62,20 +63,20 @@ class Written(NamedTuple):
 
 
 class Actor(NamedTuple):
-    """A request: the replica's number times the requests that it serves at once, and its own number, is its number."""
+    """A request. Its number is the replica's number times the number of requests at once, plus its number in the replica."""
 
     phase: int = ASKS
-    # what it holds; None outside its work
+    # its lock; None outside its work
     hold: Hold | None = None
-    # why the lock that it has taken is gone before it was granted; PAUSED where it was only paused
+    # why it lost the lock that it had taken, before it was granted; PAUSED if it was only paused
     gone: Why = Why.ENTITLED
-    # when it last sent a command that changed the lock's store; NOT_YET where it has sent none
+    # when it last sent a command that changed the lock's store; NOT_YET if it has sent none
     changed_ms: int = NOT_YET
     # whether its release began while the lock was its own; NOT_YET before its first command
     released_own: int = NOT_YET
     # how often it wrote
     writes: int = 0
-    # when it ended, if its replica still runs in the background; otherwise NOT_YET
+    # when it ended, if a thread of its replica still runs in the background; otherwise NOT_YET
     over_ms: int = NOT_YET
 
 
@@ -83,24 +84,24 @@ class Ghosts(NamedTuple):
     """All ghost variables."""
 
     actors: tuple[Actor, ...]
-    # by key, who took it; a key that a fresh client would get has no owner
+    # by key: the request that took it; a key that a fresh client would get has no owner
     owners: tuple[tuple[str, Owner], ...] = ()
     # the last writes, by part
     written: tuple[Written, ...] = ()
     # the highest fence that was granted
     fence: int = 0
-    # the same of faults that have hit requests which had taken nothing, or were about to
+    # the claims that are tested by faults of requests that had not taken the lock, or still acquired it
     tested: tuple[Claim, ...] = ()
-    # since when nobody was in its work while somebody waited; NOT_YET while that is not so
+    # the start of the present time in which a request waits and none is in its work; NOT_YET if there is none
     idle_since_ms: int = NOT_YET
     # whether a command that was sent twice has changed the store twice
     doubled: bool = False
-    # how many requests were served, and how many gave up
+    # how many requests have done their work, and how many gave up
     served: int = 0
     gave_up: int = 0
 
     def owner(self, key: str) -> Owner | None:
-        """Return who took a key."""
+        """Return the owner of a key; None if nobody has taken it."""
         for name, owner in self.owners:
             if name == key:
                 return owner

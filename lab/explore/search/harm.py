@@ -1,4 +1,4 @@
-"""The violations that a search can find: the claim that an event breaks, how it is broken (the harm), and why."""
+"""Define the violations that a search can find: the claim that an event breaks, the harm that is done, and the reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Why(StrEnum):
     UNRENEWED = "unrenewed"
     SLOW = "slow"  # its acquire took longer than its lease
     PAUSED = "paused"
-    PAUSED_LATE = "paused_late"  # between its last look at the lock and its write
+    PAUSED_LATE = "paused_late"  # after it had checked the lock for the last time, and before its write
     ROBBED = "robbed"
     ROBBED_IN_RELEASE = "robbed_in_release"
     ROBBED_BY_WAITER = "robbed_by_waiter"
@@ -26,27 +26,27 @@ class Why(StrEnum):
 
 
 class Harm(StrEnum):
-    """How a claim is broken. The value is the code in files."""
+    """The ways in which a claim can be broken. The value is the code in files."""
 
     TWO_HOLDERS = "two_holders"
     TWO_IN_PROCESS = "two_in_process"
     LOST = "lost"  # an increment; ``Finding.why`` has the reason
     TWICE = "twice"
-    NOT_DONE = "not_done"  # the work of a request that is answered as if it were
-    DONE_AND_REFUSED = "done_and_refused"  # a request that has done its work
+    NOT_DONE = "not_done"  # a request did not do its work, and was answered as if it had
+    DONE_AND_REFUSED = "done_and_refused"  # a request did its work, and was refused
     THEFT = "theft"
     FOREIGN_RENEWAL = "foreign_renewal"
     RENEWED_FOR_NOBODY = "renewed_for_nobody"
     ABANDONED = "abandoned"
     STUCK = "stuck"
-    LOCKED = "locked"  # for longer than the claim allows, and nobody uses it
-    NOT_FREED = "not_freed"  # by a release that nothing has disturbed
-    ASLEEP = "asleep"  # a waiter, although the lock is free
+    LOCKED = "locked"  # no request uses the lock, and it stays locked longer than the claim allows
+    NOT_FREED = "not_freed"  # the same after a release without any fault
+    ASLEEP = "asleep"  # a waiter sleeps although the lock is free
     REFUSED_TO_ITSELF = "refused_to_itself"
     FREED_BY_INNER = "freed_by_inner"
     FENCE = "fence"
     FEW_SERVED = "few_served"
-    FAILED = "failed"  # a request, although nothing was injected; ``Finding.about`` has the error
+    FAILED = "failed"  # a request failed without a fault; ``Finding.error`` has the error
     BLOCKED_BY_LEAVER = "blocked_by_leaver"
     SLOW_TRY = "slow_try"
 
@@ -56,12 +56,12 @@ class Finding(NamedTuple):
 
     claim: Claim
     harm: Harm
-    # of a lost increment, why the holder had no right to work
+    # of a lost increment: why the holder had no right to work
     why: Why = Why.ENTITLED
-    # the request that it is about, as the replica and the number; -1 where it is about none
+    # the number of the request that it harms or accuses; -1 if it concerns no single request
     client: int = -1
     # of FAILED: the error with its line
-    about: str = ""
+    error: str = ""
 
 
 BROKEN_BY = {
@@ -78,5 +78,5 @@ BROKEN_BY = {
     Why.STORE_LOST_IT: Claim.survives_store_restart,
     Why.VOTE_LOST: Claim.survives_amnesia,
 }
-OUTLASTED = (Why.EXPIRED, Why.SLOW)  # an excuse only where something was stretched: a fault, or work that is longer than the TTL
+OUTLASTED = (Why.EXPIRED, Why.SLOW)  # excuse a lost increment only after a fault, or if the work is longer than the TTL
 THEFTS = (Why.ROBBED, Why.ROBBED_IN_RELEASE, Why.ROBBED_BY_WAITER)

@@ -1,4 +1,4 @@
-"""A command and its reply as a person writes them: a script by its name, a token by its replica: “A’s second token”."""
+"""Write a command and its reply for people: a script by its name, and a token by its replica, as in “A’s second token”."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from lab.explore.store.commands import SHA, TEXT, TRANSACTION, commands_of, sha1
 from lab.explore.store.resp import Failure, Reply
 from lab.story import say
 
-# makes the name of a token: of the letter of its replica, and its number, counted from 1
+# returns the name of a token from the letter of its replica and its number, counted from 1
 Namer = Callable[[str, int], str]
-# a slice from the front or from the back of a token
+# finds hexadecimal digits that may be the first or last part of a token
 SLICE = re.compile(r"(?<![0-9a-f])[0-9a-f]{6,}(?![0-9a-f])")
 
 
 def readable(program: Program, word: bytes, token: Namer = say.token) -> str:
-    """Return a word of a command or a reply, with the names of tokens in place of tokens."""
+    """Return a word of a command or a reply in which each token is replaced by its name."""
     text = word.decode(errors="replace")
-    for one, replica, number in program.drawing.known_tokens():
-        text = _replaced(text, one, token(letter_of(replica), number))
+    for drawn, (replica, number) in program.drawing.known_tokens.items():
+        text = _replaced(text, drawn, token(letter_of(replica), number))
     return text
 
 
@@ -45,7 +45,7 @@ def _replaced(text: str, token: bytes, name: str) -> str:
 
 @lru_cache(maxsize=1000)
 def _forms(token: bytes) -> tuple[str, ...]:
-    """Return how a token of 16 bytes may be written: as an UUID, in hexadecimal, as a number."""
+    """Return the forms in which code may write a token: in hexadecimal, as a number, and as a UUID if it has 16 bytes."""
     hexed = token.hex()
     forms = [hexed, hexed.upper(), str(int.from_bytes(token, "big"))]
     if len(token) == 16:
@@ -56,12 +56,12 @@ def _forms(token: bytes) -> tuple[str, ...]:
 
 
 def source_of(path: str, number: int) -> str:
-    """Return one line of a stage; empty for line 0."""
+    """Return the text of one line of a stage; empty for line 0."""
     return getline(path, number).strip()
 
 
 def in_words(program: Program, command: CommandSent, token: Namer = say.token) -> str:
-    """Return a command as a person writes it. token: names a token; English without it."""
+    """Return a command for people. token: returns the name of a token; in English if it is left out."""
     if command.words[0] == TRANSACTION:
         parts = [in_words(program, command._replace(words=words), token) for words in commands_of(command.words)]
         return "; ".join(["MULTI", *parts, "EXEC"])
@@ -74,18 +74,18 @@ def in_words(program: Program, command: CommandSent, token: Namer = say.token) -
 
 
 def script_names(program: Program) -> dict[str, str]:
-    """Return the names of the scripts of the stage and of its resource, by their hash; another text may stand before a script."""
-    found: dict[str, str] = {}
+    """Return by hash the names of the scripts of the stage and its resource. A stage may put another text before a script."""
+    names: dict[str, str] = {}
     for module in (*program.modules(), sys.modules[program.resource.__module__]):
         texts = {name: value for name, value in vars(module).items() if isinstance(value, str)}
         for name, value in texts.items():
             if "redis.call" in value:
-                found |= {sha1(before + value): name for before in ("", *texts.values())}
-    return found
+                names |= {sha1(before + value): name for before in ("", *texts.values())}
+    return names
 
 
 def reply_in_words(program: Program, reply: Any, token: Namer = say.token) -> str:
-    """Return what the store answered. token: as for a command."""
+    """Return a reply for people. token: as for a command."""
     match reply:
         case Reply(_, value):
             return reply_in_words(program, value, token)
@@ -94,7 +94,7 @@ def reply_in_words(program: Program, reply: Any, token: Namer = say.token) -> st
         case Failure(message):
             return f"an error: {message}"
         case tuple():
-            return f"[{', '.join(reply_in_words(program, one, token) for one in reply)}]"
+            return f"[{', '.join(reply_in_words(program, part, token) for part in reply)}]"
         case bytes():
             return readable(program, reply, token)
         case _:

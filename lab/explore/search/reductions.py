@@ -1,18 +1,18 @@
-"""What need not be tried: what differs only in names, and orders of which nobody can notice the difference.
+"""Leave out schedules that a search need not try: they differ only in names, or in orders that nobody can tell apart.
 
 *Symmetry reduction* (Ip and Dill, "Better Verification Through Symmetry"): all clients run the same code. So a schedule with
-other names is a schedule as well, and it breaks the same claims. Of the clients that have done nothing, a folded search lets only
-the first continue. Several servers do not know of each other: a client sends the same command to each, and counts the answers. So
-states are one in a folded search if they have the same servers in another order. It continues at one of the servers that do not
-differ. A move is counted once for each that it stands for: so the numbers of schedules stay those of an unfolded search. That the
-code treats all alike is not believed: the random schedules of a folded search get other names, and run again; the commands to
-several servers are looked at, and their schedules run again with the answers in their real order.
+permuted clients is a schedule too, and breaks the same claims. Among the clients that have not acted yet, a folded search lets
+only the first act. The same holds for several servers: each client sends the same command to each server, and counts the answers.
+So two states are one in a folded search if they differ only in the order of their servers, and of equal servers only the first
+acts. Each move has a weight, the number of moves that it stands for, so schedules are counted as in an unfolded search. The
+symmetry is checked: random schedules of a folded search run again with permuted clients, all servers must get the same commands,
+and schedules run again with the answers of the servers in their real order.
 
-*Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"). A command whose moment nobody can notice
-is sent at once: a release reaches one of several servers that does not have the client's vote. It changes nothing, and nothing
-that others do before can change its answer. What others can do there is not guessed: all states of the server to which their
-commands and time can lead are looked at, in the table of the real Redis. That a reply is lost, or the command itself, is still
-decided. The last command of a fan-out always has a moment of its own, because its client continues then.
+*Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"): if nobody can notice the moment at which a
+command is executed, it is executed at once. An example is a release at a server that does not have the client's vote. Such a
+command changes nothing, and no command of another client can change its answer: that is checked in the table of the real Redis,
+for all states of this server that other clients' commands and time can reach. Faults of the command are still tried. The last
+command of a fan-out always has its own moment, because its client continues then.
 """
 
 from __future__ import annotations
@@ -31,53 +31,49 @@ from lab.explore.store.table import Nodes, Table
 
 
 def folded(state: State, moves: Sequence[Move]) -> list[Move]:
-    """Return the moves of the first of several interchangeable clients only. Each has the number of moves for which it stands."""
+    """Return the moves without those of interchangeable clients other than the first, whose moves get the weight of all."""
     first: dict[Any, int] = {}
-    stands_for: dict[int, int] = {}  # the first client of a group → how many clients are in it
+    stands_for: dict[int, int] = {}  # by first client of a group: the size of the group
     dropped: set[int] = set()
     for client, node in enumerate(state.nodes):
-        if node or any(one[0] == client for one in (*state.flights, *state.blocked)):
+        if node or any(command[0] == client for command in (*state.flights, *state.blocked)):
             continue
         leader = first.setdefault(state.modes[client], client)
         stands_for[leader] = stands_for.get(leader, 0) + 1
         if leader != client:
             dropped.add(client)
     kept = [move for move in moves if move.event.client not in dropped]
-    return [move._replace(ways=move.ways * stands_for.get(move.event.client, 1)) for move in kept]
+    return [move._replace(weight=move.weight * stands_for.get(move.event.client, 1)) for move in kept]
 
 
 def renamed(events: Sequence[ScheduleEvent], names: Sequence[int]) -> list[ScheduleEvent]:
-    """Return the same schedule with other names of the clients."""
+    """Return a schedule with permuted clients. names: by client, the new one."""
     return [event._replace(client=names[event.client]) if event.client >= 0 else event for event in events]
 
 
-MOST_ORDERS = 10_000  # are remembered: they are looked up soon after they were found
+MOST_ORDERS = 10_000  # that are remembered: an order is needed again soon, or never
 
 
-class NotAlike(Exception):  # noqa: N818 - states what was found
+class ServersDiffer(Exception):  # noqa: N818 - states what was found
     """The stage does not treat its servers alike."""
 
 
 class ServerOrder(NamedTuple):
-    """A state in which the servers are in order: what of it has to do with them, and which of them do not differ."""
+    """The parts of a state that concern the servers, with the servers in order; and the groups of equal servers."""
 
     lock: int
     flights: tuple[Flight, ...]
-    # in the state as it is: the first server of each group of equal ones, and how many are in the group
+    # by first server of each group, as numbered in the state before ordering: the size of the group
     groups: dict[int, int]
 
 
-class Alike:
-    """Orders the servers of states."""
+class ServerSymmetry:
+    """Puts the servers of a state in order, so that states that differ only in the order of servers become equal."""
 
     def __init__(self, nodes: Nodes, servers: int) -> None:
         self.nodes, self.servers = nodes, servers
-        self._looks: Numbered[Any] = Numbered()  # how servers look
+        self._looks: Numbered[Any] = Numbered()  # the state of a server, with its answers to the commands in flight
         self._order = lru_cache(MOST_ORDERS)(self._put_in_order)
-
-    def in_order(self, replies: Iterable[Any]) -> tuple[Any, ...]:
-        """Return the answers of all servers in an order that does not depend on their numbers."""
-        return tuple(sorted(replies, key=repr))
 
     def ordered(self, state: State) -> State:
         """Return the state with its servers in order."""
@@ -85,12 +81,12 @@ class Alike:
         return state._replace(lock=order.lock, flights=order.flights)
 
     def folded(self, state: State, moves: Iterable[Move]) -> list[Move]:
-        """Return the moves. That of a server stands for those of its group."""
+        """Return the moves. The move of a server gets the weight of its group."""
         groups = self.order(state).groups
-        return [one if one.alone else one._replace(ways=groups.get(one.event.node, 1)) for one in moves]
+        return [move if move.alone else move._replace(weight=groups.get(move.event.node, 1)) for move in moves]
 
     def forget(self) -> None:
-        """Forget the orders that a search has needed: those of many searches would fill the memory."""
+        """Forget the orders of a search: the orders of many searches would fill the memory."""
         self._order.cache_clear()
 
     def order(self, state: State) -> ServerOrder:
@@ -102,24 +98,25 @@ class Alike:
         looks = [(each[server - 1], tuple([flight.answers[server - 1] for flight in flights])) for server in servers]
         numbers = [self._looks.number(look) for look in looks]
         order = sorted(servers, key=lambda server: numbers[server - 1])
+        reordered = [flight._replace(answers=tuple([flight.answers[server - 1] for server in order])) for flight in flights]
         return ServerOrder(
             lock=self.nodes.number(each[server - 1] for server in order),
-            flights=tuple([one._replace(answers=tuple([one.answers[server - 1] for server in order])) for one in flights]),
+            flights=tuple(reordered),
             groups={numbers.index(number) + 1: numbers.count(number) for number in numbers},
         )
 
     def check(self, operation: Operation | None) -> None:
-        """Raise NotAlike for an operation that does not treat all servers alike."""
+        """Raise ServersDiffer if an operation does not send the same command to all servers."""
         if isinstance(operation, CommandSent) and operation.node:
-            raise NotAlike
+            raise ServersDiffer
         if isinstance(operation, FanOut):
-            asked = [one.node for one in operation.commands]
-            if asked != [*range(1, self.servers + 1)] or len({one.words for one in operation.commands}) > 1:
-                raise NotAlike
+            nodes = [command.node for command in operation.commands]
+            if nodes != [*range(1, self.servers + 1)] or len({command.words for command in operation.commands}) > 1:
+                raise ServersDiffer
 
 
-def unnoticed(world: World, state: State) -> tuple[int, int, FanOut, tuple[int]] | None:
-    """Return a command whose moment nobody can notice at a server: its client, its thread, the command, the server."""
+def unnoticed_command(world: World, state: State) -> tuple[int, int, FanOut, tuple[int]] | None:
+    """Return the client, the thread and the operation of a command whose moment nobody can notice, and the servers to try."""
     for client, thread, operation in world.threads(state) if world.unnoticed is not None else ():
         if isinstance(operation, FanOut) and (node := _unnoticed_at(world, state, client, thread, operation)):
             return client, thread, operation, (node,)
@@ -127,7 +124,7 @@ def unnoticed(world: World, state: State) -> tuple[int, int, FanOut, tuple[int]]
 
 
 def _unnoticed_at(world: World, state: State, client: int, thread: int, operation: FanOut) -> int:
-    """Return the server at which nobody can notice a command; 0 without one, and where only one server has not answered yet."""
+    """Return the server at which nobody can notice a command; 0 if there is none, or if only one answer is missing."""
     known, left = world.unnoticed, unanswered(state, client, thread, operation)
     for command in left if len(left) > 1 else ():
         known.sends(client, command.words)
@@ -136,24 +133,24 @@ def _unnoticed_at(world: World, state: State, client: int, thread: int, operatio
     return 0
 
 
-MOST_STATES = 500  # of a server whose state decides the answer of a command; with more, others may notice it
+MOST_STATES = 500  # of one server that are examined for a command; beyond that, the command counts as noticed
 
 
 class NewCommand(Exception):  # noqa: N818 - states what happened
-    """A client sends a command that was not known when others were looked at. The search begins again."""
+    """A client sends a command that earlier decisions did not know. The search begins again."""
 
 
-class Unnoticed:
-    """Decides which commands nobody can notice."""
+class UnnoticedCommands:
+    """Decides whether anybody can notice the moment at which a command is executed."""
 
     def __init__(self, table: Table, clients: int) -> None:
-        """Take the table of a server. What each client sends is learned."""
+        """Take the table of a server. The commands of each client are learned."""
         self.table = table
         self._sent: list[set[Words]] = [set() for _ in range(clients)]
         self._changes_nothing = cache(self._is_unnoticed)
 
     def sends(self, client: int, words: Words) -> None:
-        """Remember what a client can send to a server. Raises NewCommand."""
+        """Remember that a client can send a command to a server. Raises NewCommand if decisions were made without it."""
         if words not in self._sent[client]:
             self._sent[client].add(words)
             if self._changes_nothing.cache_info().currsize:
@@ -161,12 +158,12 @@ class Unnoticed:
                 raise NewCommand
 
     def is_unnoticed(self, state: int, client: int, words: Words, now_ms: int) -> bool:
-        """Return whether a command changes nothing in a state of a server, and has the same answer whatever others do before."""
+        """Return whether a command changes nothing in a state of a server, and has the same answer after any other commands."""
         return not self.table.real.needs_clock(words) and self._changes_nothing(state, client, words)
 
     def _is_unnoticed(self, state: int, client: int, words: Words) -> bool:
         first = self.table.answer(state, words)
-        others = [one for number, sent in enumerate(self._sent) if number != client for one in sent]
+        others = [command for number, sent in enumerate(self._sent) if number != client for command in sent]
         if any(map(self.table.real.needs_clock, others)):
             return False
         seen, todo = {state}, [state]
@@ -175,7 +172,7 @@ class Unnoticed:
             answer = self.table.answer(now, words)
             if answer.state != now or answer.reply != first.reply or answer.published or len(seen) > MOST_STATES:
                 return False
-            after = {self.table.answer(now, one).state for one in others} | {self.table.later(now, GRID_MS)}
+            after = {self.table.answer(now, command).state for command in others} | {self.table.later(now, GRID_MS)}
             todo += after - seen
             seen |= after
         return True

@@ -1,12 +1,13 @@
-"""Run one schedule again from an empty server, event by event, without any table: no finding is believed before.
+"""Run one schedule again from an empty server, event by event, without any table. A finding counts only after that.
 
-The clients run live, each command goes to the real server once, and time passes there by shortening what every key has left to
-live. Each reply must be the one that the search saw, and the findings must be the same.
+The clients run live, each command goes to the real server once, and time passes there by shortening the time to live of all
+keys. Each reply must be the same as in the search, and the findings must be the same.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -27,53 +28,49 @@ from lab.explore.store.table import COUNTER_DATABASE
 
 
 class NotPossible(Exception):  # noqa: N818 - states what is wrong with the schedule
-    """An event of a schedule cannot happen. The message names it, its place, and what could happen."""
+    """An event of a schedule cannot happen. The message names the event, its place, and the possible events."""
 
 
-# why a schedule cannot be run again: nothing is decided by it then
+# errors after which a schedule cannot be run again, and decides nothing
 CANNOT = (NotPossible, MachineStalled, NotExplored, NeverWaits)
 
 
 class Differs(Exception):  # noqa: N818 - states what was found
-    """The real server or the stage behaved otherwise than in the search. The message names what differed."""
+    """The real server or the stage behaved otherwise than in the search. The message names the difference."""
 
 
-class Unlike(Differs):
-    """The code does not treat all clients alike: a search in which one stands for another decides nothing."""
+class ClientsDiffer(Differs):
+    """The code does not treat all clients alike: a search in which one client stands for another decides nothing."""
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A schedule, as the explorer goes through it on an empty server."""
+    """The run of a schedule from an empty server."""
 
     world: World
-    # before the first event
+    # the state before the first event
     start: State
     moves: list[Move]
 
 
-def same(one: Any, other: Any) -> bool:
-    """Return whether two replies are the same. What a key has left to live differs by the milliseconds that a command takes."""
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, int) and isinstance(other, int) and min(abs(one), abs(other)) > GRID_MS:
-        return abs(one - other) < GRID_MS
-    return bool(one == other)
+def same(left: Any, right: Any) -> bool:
+    """Return whether two replies are the same. Times to live may differ by the milliseconds that a command takes."""
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, int) and isinstance(right, int) and min(abs(left), abs(right)) > GRID_MS:
+        return abs(left - right) < GRID_MS
+    return bool(left == right)
 
 
 def needed(events: Sequence[ScheduleEvent]) -> Budget:
     """Return the faults that a schedule injects."""
-    counts = dict.fromkeys(Budget._fields, 0)
-    for event in events:
-        if name := SPENDS.get(event.kind):
-            counts[name] += 1
-    return Budget(**counts)
+    return Budget(**Counter(SPENDS[event.kind] for event in events if event.kind in SPENDS))
 
 
 def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list[Move]:
-    """Return the moves of a schedule. Where nothing can happen after it, the last has what that breaks. Raises NotPossible."""
+    """Return the moves of a schedule. If it ends there, the last move also has the findings of the end. Raises NotPossible."""
     budget = needed(events)
-    found: list[Move] = []
+    done: list[Move] = []
     begun = begin(world, budget)
     state = begun.state
     for place, event in enumerate(events):
@@ -81,42 +78,44 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
         if move is None:
             possible = ", ".join(str(move.event) for move in moves(world, state, budget, horizon_ms)) or "nothing: it is over"
             raise NotPossible(f"event {place + 1}, {event}, after {short(events[:place]) or 'the start'}; possible is {possible}")
-        found.append(move)
+        done.append(move)
         state = move.state
-    if found and not moves(world, state, budget, horizon_ms):
-        known = {one.claim for move in found for one in move.found}
-        before = [one for one in begun.found if one.claim not in known]
-        last = (*found[-1].found, *before, *end(world, state, budget, horizon_ms))
-        found[-1] = found[-1]._replace(found=tuple(dict.fromkeys(last)))
-    return found
+    if done and not moves(world, state, budget, horizon_ms):
+        known = {finding.claim for move in done for finding in move.findings}
+        before = [finding for finding in begun.findings if finding.claim not in known]
+        last = (*done[-1].findings, *before, *end(world, state, budget, horizon_ms))
+        done[-1] = done[-1]._replace(findings=tuple(dict.fromkeys(last)))
+    return done
 
 
 def unfolded(world: World) -> World:
-    """Return the same world, in which nothing is folded."""
-    made = copy(world)
-    made.alike = made.unnoticed = None
-    return made
+    """Return a copy of a world in which no client or server stands for another, and every moment of a command is tried."""
+    copied = copy(world)
+    copied.symmetry = copied.unnoticed = None
+    return copied
 
 
-def alike(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, seen: Sequence[Move]) -> None:
-    """Run a schedule again with other names of the clients, in the tables. seen: its moves. Raises Unlike."""
+def check_clients(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, seen: Sequence[Move]) -> None:
+    """Run a schedule again with permuted clients, in the tables. Raises ClientsDiffer. seen: the moves with the first names."""
     clients = len(world.trees)
     names = [*range(1, clients), 0]
     try:
         other = walk(unfolded(world), renamed(events, names), horizon_ms)
     except NotPossible as error:
-        raise Unlike(f"the code does not treat all clients alike: {error}") from error
-    for mine, its in zip(seen, other, strict=True):
-        if [(found.claim, found.harm) for found in mine.found] != [(found.claim, found.harm) for found in its.found]:
-            raise Unlike(f"the code does not treat all clients alike: at {mine.event}, other claims break for {its.event}")
+        raise ClientsDiffer(f"the code does not treat all clients alike: {error}") from error
+    for move, as_other in zip(seen, other, strict=True):
+        harms = [[(finding.claim, finding.harm) for finding in each.findings] for each in (move, as_other)]
+        if harms[0] != harms[1]:
+            difference = f"at {move.event}, other claims break for {as_other.event}"
+            raise ClientsDiffer(f"the code does not treat all clients alike: {difference}")
 
 
 def confirm(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list[Move]:
-    """Run a schedule of a search again without its tables, and return its moves. Raises Differs, which names what differs."""
+    """Run a schedule of a search again without tables, and return its moves in the search. Raises Differs."""
     try:
         seen = walk(unfolded(world), events, horizon_ms)
-    except NotPossible as error:  # of a folded search: this client cannot do what another one could
-        raise Unlike(f"the code does not treat all clients alike: {error}") from error
+    except NotPossible as error:  # the folded search had another client for this event
+        raise ClientsDiffer(f"the code does not treat all clients alike: {error}") from error
     try:
         again = walk_live(world, events, horizon_ms).moves
     except NotPossible as error:
@@ -128,24 +127,24 @@ def confirm(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> l
 
 
 def _difference(before: Move, now: Move) -> str:
-    """Return how a repetition differs from the search; empty if it does not."""
+    """Return in words how a repetition differs from the search; empty if it does not."""
     if before.command != now.command:
-        sent = [b" ".join(one.command.words).decode(errors="replace") if one.command else "nothing" for one in (before, now)]
+        sent = [b" ".join(move.command.words).decode(errors="replace") if move.command else "nothing" for move in (before, now)]
         return f"at {before.event} it sent {sent[0]!r} in the search, and {sent[1]!r} in the repetition"
-    if before.found != now.found:
-        claims = [", ".join(one.claim.name for one in move.found) or "nothing" for move in (before, now)]
+    if before.findings != now.findings:
+        claims = [", ".join(finding.claim.name for finding in move.findings) or "nothing" for move in (before, now)]
         return f"{before.event} breaks {claims[0]} in the search, and {claims[1]} in the repetition"
-    values = [one.reply.value if isinstance(one.reply, Reply) else None for one in (before, now)]
+    values = [move.reply.value if isinstance(move.reply, Reply) else None for move in (before, now)]
     if not same(*values):
         return f"{before.event} was answered {values[0]!r} in the search, and {values[1]!r} on an empty server"
     return ""
 
 
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
-    """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
+    """Run a schedule from an empty server, without tables. Raises NotPossible, and MachineStalled on a busy machine."""
     counter = world.counter.live(COUNTER_DATABASE)
     replicas = [Tree(world.program, number, folds=False) for number in range(len(world.trees))]
-    made = unfolded(world)
-    made.trees, made.lock, made.counter = replicas, world.lock.live(), counter
-    with contextlib.closing(made):
-        return Walk(made, begin(made, needed(events)).state, walk(made, events, horizon_ms))
+    live = unfolded(world)
+    live.trees, live.lock, live.counter = replicas, world.lock.live(), counter
+    with contextlib.closing(live):
+        return Walk(live, begin(live, needed(events)).state, walk(live, events, horizon_ms))

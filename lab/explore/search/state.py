@@ -1,4 +1,4 @@
-"""A state of the search, what happens in one event, and the move from a state to the next."""
+"""Define a state of the search, the records of one event, and the move from a state to the next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUNS, PAUSED, DEAD = range(3)
 
 
 class Subscribed(NamedTuple):
-    """A connection is subscribed to a channel, or to all whose names match a pattern."""
+    """A connection is subscribed to a channel, or to all channels that match a pattern."""
 
     client: int
     connection: int
@@ -24,7 +24,7 @@ class Subscribed(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """The messages that came on a subscribed connection, and that its client has not read."""
+    """The messages on a subscribed connection that its client has not read."""
 
     client: int
     connection: int
@@ -41,20 +41,20 @@ class Watch(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """A command that was sent to several servers. Some of them have executed it, and not all."""
+    """A command in flight: it was sent to several servers, and only some of them have executed it."""
 
     client: int
     thread: int
-    # when the first of them executed it
+    # when the first server executed it
     since_ms: int
-    # the answer of each, as a tuple of one; None before it has executed the command
+    # by server: its answer in a tuple; None before it has executed the command
     answers: tuple[tuple[Any] | None, ...]
-    # LOST_REPLY: no answer arrives; RESEND: all is sent again when the last has executed it; otherwise STEP
+    # LOST_REPLY: no answer arrives; RESEND: the command is sent again after the last server has executed it; otherwise STEP
     fault: EventKind = STEP
 
 
 class Waiting(NamedTuple):
-    """A thread could go on while its client was paused: its nap is over, or a command that waited in the server has its reply."""
+    """A thread that goes on when its paused client is resumed: its nap is over, or its blocking command has its reply."""
 
     client: int
     thread: int
@@ -69,10 +69,10 @@ class Change(NamedTuple):
     # the thread that sent it, and whether it serves a request
     thread: int
     own: bool
-    # the states of the store
+    # the numbers of the store's states
     before: int
     after: int
-    # when the command was sent; of a command that waited in the server, when it was executed
+    # when the command was sent; if it waited in the server: when it was executed
     sent_ms: int
 
 
@@ -81,14 +81,14 @@ class Fault(NamedTuple):
 
     # the field of Budget
     name: str
-    # the request that it has hit; of a replica that is paused or killed, its first
+    # the request that it hits; if a replica is paused or killed: the first request of the replica
     actor: int = NOBODY
-    # whether its command has changed nothing
+    # whether the command that it hits changes nothing
     in_vain: bool = False
 
 
 class Marked(NamedTuple):
-    """Something happened in a request of a replica."""
+    """A request of a replica has passed a mark."""
 
     client: int
     request: int
@@ -96,48 +96,48 @@ class Marked(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything that decides what can happen next."""
+    """A state: all that decides which events are possible next, and what they do."""
 
-    # where each replica is in its tree
+    # of each replica: the number of its node in its tree
     nodes: tuple[int, ...]
-    # RUNS, PAUSED or DEAD
+    # of each replica: RUNS, PAUSED or DEAD
     modes: tuple[int, ...]
-    # the lock's store and the counter, in their tables
+    # the numbers of the states of the lock's store and of the counter's store, in their tables
     lock: int
     counter: int
     now_ms: int
     left: Budget
     ghosts: Ghosts
-    # the threads whose commands wait in the server, in the order in which they came
+    # the replica and the thread of each command that waits in the server, in their order
     blocked: tuple[tuple[int, int], ...] = ()
-    # the threads of paused replicas that go on when these are resumed
+    # the threads of paused replicas that go on when their replicas are resumed
     waiting: tuple[Waiting, ...] = ()
     subscribed: tuple[Subscribed, ...] = ()
     inboxes: tuple[Inbox, ...] = ()
     watched: tuple[Watch, ...] = ()
-    # the commands that several servers are executing
+    # the commands in flight to several servers
     flights: tuple[Flight, ...] = ()
-    # what the event that is under way has done so far, in order. The rules judge it at its end: between events, there is nothing
+    # the records of the current event, in order. The rules judge them at its end; between events, the tuple is empty
     happened: tuple[Change | Fault | Marked, ...] = ()
 
 
 class Move(NamedTuple):
-    """An event that is possible in a state, and what it does."""
+    """An event that is possible in a state, and its result."""
 
     event: ScheduleEvent
     before: State
     # after the event
     state: State
-    # the command that it is about, and what its client was answered; None without one
+    # the command that it executes, and the reply to the client; None without a command
     command: CommandSent | None = None
     reply: Any = None
-    # of CLOCK: how often waiters have asked in vain meanwhile
+    # of CLOCK: how many tries of waiters have failed meanwhile
     asked_in_vain: int = 0
-    # what it breaks, once it is judged
-    found: tuple[Finding, ...] = ()
-    # for how many moves it stands in a folded search, itself included
-    ways: int = 1
-    # whether nobody can notice its moment, and a search follows only it and what can be done to it
+    # the claims that it breaks; empty before it is judged
+    findings: tuple[Finding, ...] = ()
+    # how many moves of an unfolded search this move stands for, itself included
+    weight: int = 1
+    # whether nobody can notice its moment: then a search tries only this command and its faults in this state
     alone: bool = False
 
 
@@ -146,22 +146,22 @@ def put(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:
     return (*values[:place], value, *values[place + 1 :])
 
 
-def without(records: tuple[R, ...], *which: Any) -> tuple[R, ...]:
-    """Return those records that do not begin so: ``without(flights, client)`` leaves out all of a client."""
-    return tuple([one for one in records if one[: len(which)] != which])
+def without(records: tuple[R, ...], *first: Any) -> tuple[R, ...]:
+    """Return the records without the ones that begin with these fields: ``without(flights, client)`` drops a client's flights."""
+    return tuple([record for record in records if record[: len(first)] != first])
 
 
 def messages(state: State, client: int, connection: int) -> tuple[Any, ...]:
-    """Return what a subscribed connection has not read."""
-    return next((one.messages for one in state.inboxes if one[:2] == (client, connection)), ())
+    """Return the messages that the client of a subscribed connection has not read."""
+    return next((inbox.messages for inbox in state.inboxes if inbox[:2] == (client, connection)), ())
 
 
 def flight_of(state: State, client: int, thread: int) -> Flight | None:
-    """Return the command of a thread that servers are executing; None before the first of them has."""
-    return next((one for one in state.flights if one[:2] == (client, thread)), None)
+    """Return the command of a thread that is in flight; None before the first server has executed it."""
+    return next((flight for flight in state.flights if flight[:2] == (client, thread)), None)
 
 
 def unanswered(state: State, client: int, thread: int, operation: FanOut) -> list[CommandSent]:
-    """Return the commands that have no answer yet."""
+    """Return the commands of a thread that have no answer yet."""
     flight = flight_of(state, client, thread)
-    return [one for place, one in enumerate(operation.commands) if flight is None or flight.answers[place] is None]
+    return [command for place, command in enumerate(operation.commands) if flight is None or flight.answers[place] is None]

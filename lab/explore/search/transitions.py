@@ -1,8 +1,8 @@
-"""What can happen in a state, and the state after it: read from top to bottom.
+"""Compute the events that are possible in a state, and the state after each of them. Read it from top to bottom.
 
-``possible`` is the whole of it. Below stand the events of a thread, of time, and from outside; then the steps of which events
-are made: a server executes a command, a thread continues, and what follows from that at once. A step takes a state and returns
-the state after it. What the rules need to know of an event is collected in ``State.happened``.
+``possible`` returns all of them. The functions below it compute the events of a thread, of time, and from outside. Then follow
+the parts of events: a server executes a command, a thread continues. Each takes a state and returns the state after it. Records
+of the event for the rules are collected in ``State.happened``.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from lab.explore.store.table import Transition
 OK, NIL = Reply(b"+OK\r\n", b"OK"), {2: Reply(b"*-1\r\n", None), 3: Reply(b"_\r\n", None)}
 NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
 MESSAGE, P_MESSAGE, PUBLISH = b"message", b"pmessage", b"PUBLISH"
-MOST_TRIES = 1000  # of waiters at one moment
-MOST_WAKES = 1000
+MOST_TRIES = 1000  # of all waiters at one moment
+MOST_WAKES = 1000  # of all threads in one event
 
 
 class Livelock(Exception):  # noqa: N818 - states what was found
@@ -54,43 +54,43 @@ class Livelock(Exception):  # noqa: N818 - states what was found
 
 
 def begin(world: World, budget: Budget) -> Move:
-    """Return how each replica has run to its first operation, and what that breaks: a lock may grant before it asks anybody.
+    """Return the move in which each replica runs to its first operation. A lock may grant before it sends a command.
 
-    What it breaks is noted where a schedule ends: a later loss makes the better story, if there is one.
+    The search reports the findings of this move at the ends of schedules: a later loss of an increment explains more.
     """
     n = len(world.trees)
-    marks = [Marked(client, *one) for client, tree in enumerate(world.trees) for one in tree.nodes[0].marks]
+    marks = [Marked(client, *mark) for client, tree in enumerate(world.trees) for mark in tree.nodes[0].marks]
     start = State((0,) * n, (RUNS,) * n, 0, 0, 0, budget, beginning(world.actors), happened=tuple(marks))
     return rules.judged(world, Move(ScheduleEvent(EventKind.STEP), start, start), budget)
 
 
 def moves(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Move]:
-    """Return everything that can happen in a state, and what it breaks."""
+    """Return all moves of a state, with their findings."""
     return [rules.judged(world, move, budget) for move in possible(world, state, horizon_ms)]
 
 
 def possible(world: World, state: State, horizon_ms: int) -> list[Move]:
-    """Return everything that can happen in a state, before it is judged."""
-    if alone := reductions.unnoticed(world, state):
+    """Return all moves of a state, before they are judged."""
+    if alone := reductions.unnoticed_command(world, state):
         return [_finished(world, move._replace(alone=True)) for move in _to_servers(world, state, *alone)]
     nodes = world.servers(state)
-    of_threads = (move for one in world.able(state) for move in _of_thread(world, state, *one, nodes))
-    found = [_finished(world, move) for move in of_threads]
-    found += _of_time(world, state, horizon_ms)
-    return found + [_finished(world, move) for move in _from_outside(world, state, nodes)]
+    of_threads = (move for waiting in world.able(state) for move in _of_thread(world, state, *waiting, nodes))
+    possible = [_finished(world, move) for move in of_threads]
+    possible += _of_time(world, state, horizon_ms)
+    return possible + [_finished(world, move) for move in _from_outside(world, state, nodes)]
 
 
 def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horizon_ms: int) -> Move | None:
-    """Return the move of one event, and execute no other; None if the event is not possible."""
-    found: Iterator[Move]
+    """Return the move of one event, without executing others; None if the event is not possible."""
+    possible: Iterator[Move]
     if event.kind is EventKind.CLOCK:
-        found = _of_time(world, state, horizon_ms)
+        possible = _of_time(world, state, horizon_ms)
     elif event.kind in (EventKind.PAUSE, EventKind.RESUME, EventKind.CRASH, EventKind.RESTART):
-        found = _from_outside(world, state, (event.node,))
+        possible = _from_outside(world, state, (event.node,))
     else:
-        able = (one for one in world.able(state) if one[:2] == (event.client, event.thread))
-        found = (move for one in able for move in _of_thread(world, state, *one, (event.node,)))
-    move = next((move for move in found if move.event == event), None)
+        able = (waiting for waiting in world.able(state) if waiting[:2] == (event.client, event.thread))
+        possible = (move for waiting in able for move in _of_thread(world, state, *waiting, (event.node,)))
+    move = next((move for move in possible if move.event == event), None)
     if move is None:
         return None
     return rules.judged(world, move if event.kind is EventKind.CLOCK else _finished(world, move), budget)
@@ -99,10 +99,10 @@ def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horiz
 def _of_thread(
     world: World, state: State, client: int, thread: int, operation: Operation, nodes: Collection[int]
 ) -> Iterator[Move]:
-    """Yield what a thread can do next. nodes: of several servers, at these."""
+    """Yield the moves of a thread. nodes: the numbers of the servers that may act, if there are several."""
     event = world.event(state, client, thread)
-    if world.alike is not None:
-        world.alike.check(operation)
+    if world.symmetry is not None:
+        world.symmetry.check(operation)
     match operation:
         case CommandSent():
             yield from _to_one_server(world, state, event, operation)
@@ -118,9 +118,9 @@ def _of_thread(
                 yield Move(drawn, state, _resumed(world, state, client, thread, value))
 
 
-# A command to one server. It is executed, or a fault hits it: the reply is lost, the command is lost, or it is sent twice. The
-# commands of a pipeline travel together. Each is an event of its own, because another client can come between two of them. So if
-# the reply to one is lost, or the client is killed, those behind it have already arrived.
+# A command to one server is executed, or a fault hits it: its reply is lost, the command is lost, or it is sent twice. The
+# commands of a pipeline arrive together. Each is an event of its own, because a command of another client can be executed between
+# two of them. So if the reply to one is lost, or the client is killed, the later commands of the pipeline have already arrived.
 
 
 def _to_one_server(world: World, state: State, event: ScheduleEvent, command: CommandSent) -> Iterator[Move]:
@@ -142,7 +142,7 @@ def _to_one_server(world: World, state: State, event: ScheduleEvent, command: Co
         return
     yield move(EventKind.STEP, executed, reply)
     if command.server == COUNTER:
-        # work that takes time fails at its write, when that is over; other work at its read: it makes no difference
+        # work that takes time fails just before its write, other work at its read: there the moment makes no difference
         writes = actor % world.task.at_once in world.node(state, client).writing
         if left.failures and writes is (world.task.work_ms > 0):
             yield move(EventKind.FAILURE, _hit(state, "failures", actor), LOST)
@@ -154,9 +154,9 @@ def _to_one_server(world: World, state: State, event: ScheduleEvent, command: Co
 def _hits(
     world: World, state: State, executed: State, event: ScheduleEvent, command: CommandSent, is_one_of_several: bool = False
 ) -> Iterator[tuple[EventKind, State, Any]]:
-    """Yield the faults that can hit a command at its server: the kind, the state after it, and what the client is answered.
+    """Yield the faults that can hit a command at its server: the kind, the state after it, and the reply to the client.
 
-    executed: the state after the server has executed the command once. is_one_of_several: it was sent to several servers.
+    executed: the state after the server has executed the command once. is_one_of_several: the command went to several servers.
     """
     left, client, actor = state.left, event.client, world.actor_of(event.client, event.thread)
     if left.lost_replies:
@@ -164,34 +164,34 @@ def _hits(
         changes = arrived.lock != state.lock
         arrived = _hit(arrived, "lost_replies", actor, in_vain=not changes and not is_one_of_several)
         yield EventKind.LOST_REPLY, _unwatched(arrived, client, command.connection), LOST
-        # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
+        # a pipeline that has arrived cannot be lost; and if the command changes nothing, both losses have the same effect
         if changes and not command.follows:
             unsent = _hit(state, "lost_replies", actor, in_vain=True)
             yield EventKind.LOST_COMMAND, _unwatched(unsent, client, command.connection), LOST
-    # a pipeline is sent again as a whole; a client that watches keys raises an error instead
+    # a single command of a pipeline is never sent again, and a client that watches keys raises an error instead
     if left.resends and not (command.follows or command.behind or _watches(state, client, command)):
         twice, reply = _executed(world, executed, client, event.thread, command)
         yield EventKind.RESEND, _hit(twice, "resends", actor, twice.lock == executed.lock), reply
 
 
 def _arrived(world: World, state: State, client: int, thread: int, command: CommandSent) -> State:
-    """Return the state after the server has executed what was sent behind a command."""
+    """Return the state after the server has executed the later commands of a pipeline."""
     for words in command.behind:
         state, _ = _executed(world, state, client, thread, command, words)
     return state
 
 
-# A command to several servers. Each of them executes it at a moment of its own, and its client waits for all: so what another
-# client does can come between any two of them. That is how votes are split. A fault can hit the command at one server, or at all
-# of them; then it begins before the first of them has executed the command. A client that is paused or killed sends nothing to
-# the servers that have not executed its command yet. If a server did execute it during the pause, the result would be that of a
-# pause just after the execution, which is another schedule of the search.
+# Several servers execute a command each at its own moment, and the client waits for all of them. So commands of other clients can
+# be executed in between: that is how votes are split. A fault can hit the command at one server, or at all servers, and then
+# before the first has executed it. A client that is paused or killed sends nothing to the servers that have not executed its
+# command yet. If a server did execute it during the pause, the result would be the same as of a pause just after the execution,
+# which is another schedule of the search.
 
 
 def _to_servers(
     world: World, state: State, client: int, thread: int, operation: FanOut, nodes: Collection[int]
 ) -> Iterator[Move]:
-    """Yield what can happen to such a command at some servers, and at all of them."""
+    """Yield the moves of a command to several servers: its execution and faults at each of ``nodes``, and faults at all."""
     event, actor = world.event(state, client, thread), world.actor_of(client, thread)
     known = flight_of(state, client, thread)
     flight = known or Flight(client, thread, state.now_ms, (None,) * len(operation.commands))
@@ -225,15 +225,16 @@ def _to_one_of_them(
 
 
 def _answered(world: World, state: State, flight: Flight, place: int, reply: Any) -> State:
-    """Return the state after a server has answered. After the last of them, the client continues."""
+    """Return the state after a server has answered. After the last answer, the client continues."""
     flight = flight._replace(answers=put(flight.answers, place, (reply.raw if isinstance(reply, Reply) else reply,)))
-    replies = tuple([one[0] for one in flight.answers if one is not None])
+    replies = tuple([answer[0] for answer in flight.answers if answer is not None])
     if len(replies) < len(flight.answers):
         return _fly(state, flight)
     if flight.fault is EventKind.RESEND:
         return _fly(state, flight._replace(answers=(None,) * len(replies), fault=EventKind.STEP))
     state = state._replace(flights=without(state.flights, *flight[:2]))
-    return _resumed(world, state, *flight[:2], replies if world.alike is None else world.alike.in_order(replies))
+    replies = replies if world.symmetry is None else tuple(sorted(replies, key=repr))  # without the order of the servers
+    return _resumed(world, state, *flight[:2], replies)
 
 
 def _fly(state: State, flight: Flight) -> State:
@@ -241,14 +242,15 @@ def _fly(state: State, flight: Flight) -> State:
     return state._replace(flights=tuple(sorted([*others, flight], key=itemgetter(0, 1))))
 
 
-# Time. The clock moves to the next deadline, and only if no replica that runs can do anything but wake from a nap. A waiter
-# that polls asks again and again meanwhile. As long as it asks in vain, and neither the store nor anything else changes, that is
-# a part of the same event: the clock continues, and the code has done all of its tries. It stops if a try does anything else.
+# Time passes only if all replicas that run sleep. Then the clock moves to the next deadline. A waiter that polls tries again and
+# again meanwhile. As long as its tries fail, and change nothing, they belong to the same event. The clock stops at a try that has
+# any effect.
 
 
 def _of_time(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
     """Yield the event of the clock: it moves to the next deadline, at most to the horizon."""
-    if state.now_ms >= horizon_ms or world.all_over(state) or any(not isinstance(one, Nap) for *_, one in world.able(state)):
+    is_awake = any(not isinstance(operation, Nap) for *_, operation in world.able(state))
+    if is_awake or state.now_ms >= horizon_ms or world.all_over(state):
         return
     until_ms = min(_deadlines(world, state), default=horizon_ms + 1)
     if (
@@ -256,34 +258,34 @@ def _of_time(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
         and (until_ms > horizon_ms or world.known <= world.oracle.free(state.lock, state.now_ms))
         and world.napping(state)
     ):
-        return  # somebody wakes first
+        return  # a nap ends first
     if until_ms > horizon_ms:
         if not world.waiting(state):
             return
-        until_ms = horizon_ms  # how long somebody has waited until then counts
+        until_ms = horizon_ms  # the rules judge how long a request has waited until then
     after, tries = state, 0
     while True:
-        naps = () if world.wakes_at_any_moment else (one.at_ms for *_, one in world.sleeping(after) if isinstance(one, Nap))
+        naps = () if world.wakes_at_any_moment else (wait.at_ms for *_, wait in world.sleeping(after) if isinstance(wait, Nap))
         after = _passed(world, after, min((until_ms, *naps)))
-        if after.now_ms == until_ms or after.happened or (asked := _asked_in_vain(world, after)) is None:
+        if after.now_ms == until_ms or after.happened or (polled := _polled(world, after)) is None:
             break
-        after, tries = asked[0], tries + asked[1]
+        after, tries = polled[0], tries + polled[1]
     yield Move(ScheduleEvent(EventKind.CLOCK, NOBODY, number=after.now_ms), state, after, asked_in_vain=tries)
 
 
 def _deadlines(world: World, state: State) -> Iterator[int]:
-    """Yield the moments for which anything but a nap waits."""
+    """Yield the moments at which a key expires, a wait ends, or a blocking command gives up; but not the ends of naps."""
     expires_in_ms = world.lock.expires_in_ms(state.lock)
     if expires_in_ms is not None:
         yield state.now_ms + expires_in_ms
-    ends = [one.at_ms for *_, one in world.sleeping(state) if not isinstance(one, Nap)]
+    ends = [wait.at_ms for *_, wait in world.sleeping(state) if not isinstance(wait, Nap)]
     for *_, command in world.blocked(state):
         ends += command.until_ms, command.patience_ms
-    yield from (one for one in ends if one is not None and one > state.now_ms)
+    yield from (at_ms for at_ms in ends if at_ms is not None and at_ms > state.now_ms)
 
 
 def _passed(world: World, before: State, now_ms: int) -> State:
-    """Return the state when the clock reads so much: keys have expired, commands that wait in the server have given up."""
+    """Return the state at a later moment: keys have expired, and commands that wait in the server have given up."""
     state = before._replace(lock=world.lock.later(before.lock, now_ms - before.now_ms), now_ms=now_ms)
     state = _keys_ended(world, state, before.lock)
     for client, thread, command in world.blocked(before):
@@ -296,69 +298,69 @@ def _passed(world: World, before: State, now_ms: int) -> State:
     return settled(world, before, state)
 
 
-def _asked_in_vain(world: World, state: State) -> tuple[State, int] | None:
-    """Return the state after all who are awake have asked in vain, and how often; None if anything else happens."""
-    asked, tries = state, 0
-    while able := next(world.able(asked), None):
+def _polled(world: World, state: State) -> tuple[State, int] | None:
+    """Return the state after every running client has polled without success, and the number of polls; None otherwise."""
+    polled, tries = state, 0
+    while able := next(world.able(polled), None):
         client, thread, command = able
         if not isinstance(command, CommandSent) or command.words[0] in SUBSCRIBING or command.node or tries > MOST_TRIES:
             return None
-        after = next(_to_one_server(world, asked, world.event(asked, client, thread), command)).state
-        is_marked = any(isinstance(one, Marked) for one in after.happened)
-        if is_marked or after._replace(nodes=asked.nodes, happened=()) != asked:
+        after = next(_to_one_server(world, polled, world.event(polled, client, thread), command)).state
+        is_marked = any(isinstance(event, Marked) for event in after.happened)
+        if is_marked or after._replace(nodes=polled.nodes, happened=()) != polled:
             return None
-        asked = asked._replace(nodes=after.nodes)
+        polled = polled._replace(nodes=after.nodes)
         tries += 1
-    return asked, tries
+    return polled, tries
 
 
-# What is done to the replicas and to the lock's store from outside: pauses, crashes, and restarts without data.
+# Faults from outside: a replica is paused or killed, and the lock's store restarts without its data.
 
 
 def _from_outside(world: World, state: State, nodes: Collection[int]) -> Iterator[Move]:
-    """Yield the faults that are possible. nodes: of several servers, restart these."""
+    """Yield the moves of faults from outside. nodes: the numbers of the servers that may restart, if there are several."""
     left = state.left
     for client, mode in enumerate(state.modes):
         if mode == PAUSED:
             yield Move(ScheduleEvent(EventKind.RESUME, client), state, _continued(world, state, client))
         elif mode == RUNS and not all(world.node(state, client).ended):
             first = world.actor_of(client, 0)
-            # a pause in a pipeline is the same as one after it: the server continues
-            if left.pauses and not _on_their_way(world, state, client):
+            # a pause within a pipeline has the same effect as after it: the server executes the rest
+            if left.pauses and not _pipelines(world, state, client):
                 paused = _hit(state, "pauses", first)._replace(modes=put(state.modes, client, PAUSED))
                 yield Move(ScheduleEvent(EventKind.PAUSE, client), state, paused)
             if left.crashes:
                 yield Move(ScheduleEvent(EventKind.CRASH, client), state, _hit(_crashed(world, state, client), "crashes", first))
     if not left.restarts or state.lock == world.lock.empty or world.all_over(state):
         return
-    for one in nodes if world.program.servers > 1 else (0,):
-        if world.lock.holds(state.lock, one):
-            restarted = _hit(state, "restarts")._replace(lock=world.lock.emptied(state.lock, one))
-            yield Move(ScheduleEvent(EventKind.RESTART, node=one), state, _keys_ended(world, restarted, state.lock))
+    for node in nodes if world.program.servers > 1 else (0,):
+        if world.lock.holds(state.lock, node):
+            restarted = _hit(state, "restarts")._replace(lock=world.lock.emptied(state.lock, node))
+            yield Move(ScheduleEvent(EventKind.RESTART, node=node), state, _keys_ended(world, restarted, state.lock))
 
 
 def _continued(world: World, state: State, client: int) -> State:
-    """Return the state after a paused replica continues: its naps may be over, and it reads what it was answered meanwhile."""
-    mine = [one for one in state.waiting if one.client == client]
+    """Return the state after a paused replica was resumed: threads whose nap is over or whose reply has come go on."""
+    ready = [waiting for waiting in state.waiting if waiting.client == client]
     state = state._replace(modes=put(state.modes, client, RUNS), waiting=without(state.waiting, client))
-    for _, thread, result in mine:
+    for _, thread, result in ready:
         state = _resumed(world, state, client, thread, result)
     return state
 
 
-def _on_their_way(world: World, state: State, client: int) -> list[tuple[int, CommandSent]]:
-    """Return the commands that are on their way: others that were sent with them have been executed."""
-    pending = enumerate(world.node(state, client).pending)
-    return [(thread, one) for thread, one in pending if isinstance(one, CommandSent) and one.follows and one.server == LOCK]
+def _pipelines(world: World, state: State, client: int) -> list[tuple[int, CommandSent]]:
+    """Return the thread and the next command of each pipeline of which the server has executed a part."""
+    sent = [(thread, each) for thread, each in enumerate(world.node(state, client).pending) if isinstance(each, CommandSent)]
+    return [(thread, command) for thread, command in sent if command.follows and command.server == LOCK]
 
 
 def _crashed(world: World, state: State, client: int) -> State:
-    """Return the state after a replica was killed. Its commands that are on their way arrive."""
-    for thread, command in _on_their_way(world, state, client):
+    """Return the state after a replica was killed. The server executes the rest of its pipelines."""
+    for thread, command in _pipelines(world, state, client):
         state, _ = _executed(world, state, client, thread, command)
         state = _arrived(world, state, client, thread, command)
     state = _unwatched(state, client)
-    return state._replace(  # nothing of it makes a difference any more
+    return state._replace(  # its node makes no difference any more
         nodes=put(state.nodes, client, 0),
         modes=put(state.modes, client, DEAD),
         blocked=without(state.blocked, client),
@@ -369,7 +371,7 @@ def _crashed(world: World, state: State, client: int) -> State:
 
 
 def _hit(state: State, fault: str, actor: int = NOBODY, in_vain: bool = False) -> State:
-    """Return the state after a fault from the budget. It is kept with the lock if it comes after the command that took it."""
+    """Return the state after a fault was taken from the budget and recorded for the rules."""
     return state._replace(left=state.left.without(fault), happened=(*state.happened, Fault(fault, actor, in_vain)))
 
 
@@ -379,7 +381,7 @@ def _hit(state: State, fault: str, actor: int = NOBODY, in_vain: bool = False) -
 def _executed(
     world: World, state: State, client: int, thread: int, command: CommandSent, words: Words = ()
 ) -> tuple[State, Reply]:
-    """Return the state after a server has executed a command, and its reply. words: others than its own. Raises NewToken."""
+    """Return the state after a server has executed a command, and its reply. words: in place of its own. Raises NewToken."""
     words = _for_tables(world, state, client, thread, command, words or command.words)
     if command.server == COUNTER:
         answer: Transition = world.counter.answer(state.counter, words, state.now_ms, command.version)
@@ -387,50 +389,50 @@ def _executed(
     flight, own = flight_of(state, client, thread), world.node(state, client).own[thread]
     change = Change(client, thread, own, state.lock, state.lock, flight.since_ms if flight is not None else state.now_ms)
     if state.watched and words[0] == TRANSACTION:
-        is_touched = any(one.touched for one in _watches(state, client, command))
+        is_touched = any(watch.touched for watch in _watches(state, client, command))
         state = _unwatched(state, client, command.connection)
         if is_touched:
             return state._replace(happened=(*state.happened, change)), NIL[command.version]
     answer = world.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
-    state = _touched(state, lambda one: world.lock.touches(change.before, words, one.key, state.now_ms))
+    state = _touched(state, lambda watch: world.lock.touches(change.before, words, watch.key, state.now_ms))
     state, reply = _published(state, words, answer) if answer.published else (state, answer.reply)
     change = change._replace(after=answer.state)
     return state._replace(lock=answer.state, happened=(*state.happened, change)), reply
 
 
 def _for_tables(world: World, state: State, client: int, thread: int, command: CommandSent, words: Words) -> Words:
-    """Return what a server executes: with who sends it, if that makes a difference. Raises NewToken."""
+    """Return the words that a table executes: with the connection or a script's text if these matter. Raises NewToken."""
     if words[0] == commands.CLIENT:
         return (*words, b"%d-%d" % (client, command.connection))
     noticed = world.counter.real.noticed
-    if (asked := commands.asked_for(words)) <= noticed:
+    if (hashes := commands.asked_for(words)) <= noticed:
         return words
-    texts, place = world.program.texts, (words[1], command.file, command.line)
-    if place not in texts and words is command.words and not (command.follows or command.behind or command.node):
-        texts[place] = _loads_by_itself(world, state, client, thread, command)
-    if not texts.get(place):
-        noticed |= asked
+    texts, sender = world.program.texts, (words[1], command.file, command.line)
+    if sender not in texts and words is command.words and not (command.follows or command.behind or command.node):
+        texts[sender] = _loads_by_itself(world, state, client, thread, command)
+    if not texts.get(sender):
+        noticed |= hashes
         raise NewToken
-    return (commands.TEXT[commands.SHA.index(words[0])], texts[place], *words[2:])
+    return (commands.TEXT[commands.SHA.index(words[0])], texts[sender], *words[2:])
 
 
 def _loads_by_itself(world: World, state: State, client: int, thread: int, command: CommandSent) -> bytes:
-    """Return the script that a client loads before it asks again, if it is told that it is not loaded; otherwise nothing.
+    """Return the script that a client loads after NOSCRIPT, before it sends the command again; b"" if it does something else.
 
-    Nobody can notice then whether it was loaded. So to load a script, and to run it, are one command.
+    Nobody can tell then whether the script was loaded before. So loading and running it are one command.
     """
-    tree, place, text = world.trees[client], state.nodes[client], b""
-    for answer, then in ((NO_SCRIPT, (commands.SCRIPT, b"LOAD")), (encoded(command.words[1]), command.words)):
-        place = tree.step(place, thread, answer, state.now_ms)
-        sent = tree.nodes[place].pending[thread]
-        if not isinstance(sent, CommandSent) or sent.words[: len(then)] != then or tree.nodes[place].marks:
+    tree, node, text = world.trees[client], state.nodes[client], b""
+    for answer, expected in ((NO_SCRIPT, (commands.SCRIPT, b"LOAD")), (encoded(command.words[1]), command.words)):
+        node = tree.step(node, thread, answer, state.now_ms)
+        sent = tree.nodes[node].pending[thread]
+        if not isinstance(sent, CommandSent) or sent.words[: len(expected)] != expected or tree.nodes[node].marks:
             return b""
         text = text or sent.words[2]
     return text if commands.sha1(text).encode() == command.words[1] else b""
 
 
 def is_done(words: Words, reply: Reply) -> bool:
-    """Return whether a command need not wait in the server."""
+    """Return whether a command is done, and does not wait in the server."""
     return not can_wait(words) or reply.value is not None
 
 
@@ -438,20 +440,20 @@ def is_done(words: Words, reply: Reply) -> bool:
 
 
 def _published(state: State, words: Words, answer: Transition) -> tuple[State, Reply]:
-    """Return the state after all have got the messages of a command, and its reply: PUBLISH answers how many got one."""
-    heard = []
+    """Return the state after the messages of a command were delivered, and its reply: PUBLISH returns the number of receivers."""
+    receivers = []
     for channel, text in answer.published:
-        getting = [one for one in state.subscribed if _gets(one, channel)]
-        for client, connection, its, is_pattern in getting:
-            message = (P_MESSAGE, its, channel, text) if is_pattern else (MESSAGE, channel, text)
+        getting = [subscription for subscription in state.subscribed if _gets(subscription, channel)]
+        for client, connection, pattern, is_pattern in getting:
+            message = (P_MESSAGE, pattern, channel, text) if is_pattern else (MESSAGE, channel, text)
             state = _delivered(state, client, connection, message)
-        heard.append(len(getting))
-    numbers, value = iter(heard), answer.reply.value
+        receivers.append(len(getting))
+    numbers, value = iter(receivers), answer.reply.value
     if words[0] == PUBLISH:
         value = next(numbers, value)
     elif words[0] == TRANSACTION:
         pairs = zip(commands.commands_of(words), value, strict=True)
-        value = tuple([next(numbers, its) if one[0] == PUBLISH else its for one, its in pairs])
+        value = tuple([next(numbers, reply) if command[0] == PUBLISH else reply for command, reply in pairs])
     return state, answer.reply if value == answer.reply.value else Reply(encoded(value), value)
 
 
@@ -480,61 +482,61 @@ def _read(world: World, state: State, client: int, thread: int, connection: int)
 
 
 def _subscribed(state: State, client: int, command: CommandSent) -> State:
-    """Return the state after a client has subscribed, or ended a subscription: the confirmation is its first message."""
+    """Return the state after a client has subscribed or unsubscribed. The confirmation comes as a message."""
     name, connection, adds = command.words[0], command.connection, SUBSCRIBING[command.words[0]]
     is_pattern = name.startswith(b"P")
     subscribed = set(state.subscribed)
-    known = tuple(one.channel for one in sorted(subscribed) if one[:2] == (client, connection) and one.is_pattern == is_pattern)
-    for channel in command.words[1:] or known:
-        one = Subscribed(client, connection, channel, is_pattern)
-        subscribed = subscribed | {one} if adds else subscribed - {one}
-        number = sum(other[:2] == (client, connection) for other in subscribed)
+    mine = [each for each in sorted(subscribed) if each[:2] == (client, connection) and each.is_pattern == is_pattern]
+    for channel in command.words[1:] or [each.channel for each in mine]:
+        subscription = Subscribed(client, connection, channel, is_pattern)
+        subscribed = subscribed | {subscription} if adds else subscribed - {subscription}
+        number = sum(each[:2] == (client, connection) for each in subscribed)
         state = _delivered(state, client, connection, (name.lower(), channel, number))
     return state._replace(subscribed=tuple(sorted(subscribed)))
 
 
-# WATCH: a connection watches keys, and its next transaction is executed only if nobody has touched them since. Which connection
-# watches is not in the keys, so it is a part of the state. Whether a command touches a key is asked of the real server, which has
-# a second connection watch it. A key that expires, and a store that loses its data, count as touched. A connection that is closed
-# watches nothing.
+# WATCH: a connection watches keys, and its next transaction is executed only if no command has touched them since. The watching
+# connections are not in the keys, so they are a part of the state. The real server decides whether a command touches a key, by a
+# second connection that watches it. Keys that expire, or that a restart loses, count as touched. A closed connection watches
+# nothing.
 
 
 def _watches(state: State, client: int, command: CommandSent) -> list[Watch]:
-    return [one for one in state.watched if (one.client, one.connection) == (client, command.connection)]
+    return [watch for watch in state.watched if (watch.client, watch.connection) == (client, command.connection)]
 
 
 def _watching(state: State, client: int, command: CommandSent) -> State:
     """Return the state after WATCH or UNWATCH."""
     if command.words[0] == commands.UNWATCH:
         return _unwatched(state, client, command.connection)
-    known = {one.key for one in _watches(state, client, command)}
+    known = {watch.key for watch in _watches(state, client, command)}
     new = [Watch(client, command.connection, key) for key in dict.fromkeys(command.words[1:]) if key not in known]
     return state._replace(watched=tuple(sorted((*state.watched, *new))))
 
 
 def _unwatched(state: State, client: int, *connection: int) -> State:
-    """Return the state after a connection, or each of a client, watches nothing: its transaction is over, or it was closed."""
+    """Return the state after a connection of a client, or all its connections, have stopped to watch keys."""
     return state._replace(watched=without(state.watched, client, *connection)) if state.watched else state
 
 
 def _touched(state: State, touches: Callable[[Watch], bool]) -> State:
-    """Return the state after some of the keys that are watched were touched."""
+    """Return the state after some watched keys were touched. touches: returns whether the key of a watch was."""
     if not state.watched:
         return state
-    return state._replace(watched=tuple([one._replace(touched=one.touched or touches(one)) for one in state.watched]))
+    return state._replace(watched=tuple([watch._replace(touched=watch.touched or touches(watch)) for watch in state.watched]))
 
 
 def _keys_ended(world: World, state: State, before: int) -> State:
-    """Return the state after keys have expired, or were lost. before: the state of the lock's store that had them."""
+    """Return the state after watched keys were touched by expiry or loss. before: the earlier state of the lock's store."""
     gone = {key.name for key in world.lock.contents[before]} - {key.name for key in world.lock.contents[state.lock]}
-    return _touched(state, lambda one: one.key in gone)
+    return _touched(state, lambda watch: watch.key in gone)
 
 
-# A thread continues, and what follows from that at once.
+# A thread continues, and others that it makes ready continue in the same event.
 
 
 def _resumed(world: World, state: State, client: int, thread: int, result: Any) -> State:
-    """Return the state after a thread has continued with what it waited for."""
+    """Return the state after a thread has continued with the result of its operation."""
     tree = world.trees[client]
     number = tree.step(state.nodes[client], thread, result, state.now_ms)
     node = tree.nodes[number]
@@ -543,12 +545,12 @@ def _resumed(world: World, state: State, client: int, thread: int, result: Any) 
         state = state._replace(subscribed=subscribed, inboxes=without(state.inboxes, client, connection))
     happened = state.happened
     if node.marks:
-        happened += tuple([Marked(client, *one) for one in node.marks])
+        happened += tuple([Marked(client, *mark) for mark in node.marks])
     return state._replace(nodes=put(state.nodes, client, number), happened=happened)
 
 
 def _replied(world: World, state: State, client: int, thread: int, result: Any) -> State:
-    """Return the state after a thread may continue that has waited for others: if its client is paused, when it is resumed."""
+    """Return the state after a thread has got its result: it continues now, or when its paused client is resumed."""
     if state.modes[client] == RUNS:
         return _resumed(world, state, client, thread, result)
     others = without(state.waiting, client, thread)
@@ -556,7 +558,7 @@ def _replied(world: World, state: State, client: int, thread: int, result: Any) 
 
 
 def _finished(world: World, move: Move) -> Move:
-    """Return a move after the server has served what waits in it, and all have woken who have only to wake."""
+    """Return a move to its end: the server has served the blocking commands that can be done, and threads have woken."""
     state = move.state
     while state.blocked and (served := _served(world, state)) is not None:
         state = served
@@ -564,7 +566,7 @@ def _finished(world: World, move: Move) -> Move:
 
 
 def _served(world: World, state: State) -> State | None:
-    """Return the state after the first command that waits in the server and that can be done now; None without one."""
+    """Return the state after the first blocking command that can be done now; None if there is none."""
     for client, thread, command in world.blocked(state):
         executed, reply = _executed(world, state, client, thread, command)
         if is_done(command.words, reply):
@@ -574,10 +576,10 @@ def _served(world: World, state: State) -> State | None:
 
 
 def settled(world: World, before: State, state: State) -> State:
-    """Return the state after all threads have woken that have only to wake. before: the state before what may wake them.
+    """Return the state after all threads have woken whose sleep has ended. before: the state before the event.
 
-    A thread that wakes changes nothing for other clients, and they change nothing for it. So waking is no event of its own, but a
-    part of the event that ended the sleep. A pause or a crash between the two has the same result as one just before both.
+    A thread that wakes does not affect other clients, nor they the thread. So waking is not an event of its own, but a part of
+    the event that ended the sleep. A pause or a crash between the two has the same result as just before both.
     """
     for client, thread in world.napping(before) if before.lock != state.lock and not world.wakes_at_any_moment else ():
         if state.modes[client] != DEAD and isinstance(world.node(state, client).pending[thread], Nap):
@@ -590,10 +592,10 @@ def settled(world: World, before: State, state: State) -> State:
 
 
 def _woken(world: World, state: State) -> State | None:
-    """Return the state after the first thread has woken whose wait is over; None without one."""
+    """Return the state after the first thread whose wait is over has woken; None if there is none."""
     for client, thread, operation in world.sleeping(state):
         if isinstance(operation, Listen) and (unread := messages(state, client, operation.connection)):
-            if unread[0][0] not in (MESSAGE, P_MESSAGE):  # nothing of other clients can come between
+            if unread[0][0] not in (MESSAGE, P_MESSAGE):  # a confirmation does not depend on other clients
                 return _read(world, state, client, thread, operation.connection)
         elif isinstance(operation, Nap) and world.wakes_at_any_moment:
             continue

@@ -1,4 +1,4 @@
-"""The model of a search: what the replicas do, in their trees, and what the servers do, in their tables. It only looks up."""
+"""Define the model of a search: the trees of its replicas and the tables of its servers, with questions about a state."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from lab.explore.store.table import Nodes, Table
 
 
 class World:
-    """What the replicas and servers of a search do. It is learned as the search goes, and shared by all budgets."""
+    """The behaviour of the replicas and servers of a search. It is learned during searches, and shared by all budgets."""
 
     def __init__(self, program: Program, trees: Sequence[Tree], lock: Table | Nodes, counter: Table) -> None:
-        """Take what each replica does, and what the servers do."""
+        """Take the tree of each replica, the table of the lock's store, and the table of the counter's store."""
         self.program, self.trees, self.task = program, trees, program.task
         self.lock: Any = lock
         self.counter = counter
-        # of a lock on several servers, a nap ends at any moment: otherwise each vote would be a change that ends the others' naps
+        # if the lock asks several servers, a nap ends at any moment: otherwise each vote would end the naps of all other clients
         self.wakes_at_any_moment = program.servers > 1
         self.actors = len(trees) * self.task.at_once
-        self.alike: Any = None  # folds servers that do not differ
-        self.unnoticed: Any = None  # decides one order where nobody can notice the moment of a command
+        self.symmetry: Any = None  # a ServerSymmetry, which lets one server stand for equal ones
+        self.unnoticed: Any = None  # an UnnoticedCommands, which fixes the moment of a command if nobody can notice it
         self.lease_ms = self.task.ttl_ms if program.stage.ttl_ms is not None else None  # None for a stage that states no TTL
-        self.oracle: Any = None  # knows which keys a fresh client would get: a Probe
-        self.known: frozenset[str] = frozenset()  # the keys that a fresh client was ever granted
-        # whether at least half of the requests must be served: nothing fails, the work fits, and waiters have the time
+        self.oracle: Any = None  # a Probe, which knows the keys that a fresh client would get
+        self.known: frozenset[str] = frozenset()  # the keys that a fresh client gets on an empty store
+        # whether at least half of the requests must be served: without faults, with short work, and with time to wait
         self.serves = False
 
     def close(self) -> None:
@@ -38,43 +38,43 @@ class World:
             tree.close()
 
     def node(self, state: State, client: int) -> Node:
-        """Return where a replica is."""
+        """Return the node of a replica in its tree."""
         return self.trees[client].nodes[state.nodes[client]]
 
     def threads(self, state: State) -> Iterator[tuple[int, int, Operation]]:
-        """Yield what the threads wait for in replicas that run: the replica, the thread, the operation."""
+        """Yield the replica, the thread and the operation of each thread that waits, in replicas that run."""
         for client, mode in enumerate(state.modes):
             if mode == RUNS:
                 for thread, operation in self.node(state, client).waits:
                     yield client, thread, operation
 
     def sleeping(self, state: State) -> list[tuple[int, int, Nap | Until | Listen]]:
-        """Return those of them that wait for a moment or a message."""
+        """Return the replica, the thread and the operation of each thread that waits for a moment or a message."""
         running = [client for client, mode in enumerate(state.modes) if mode == RUNS]
-        return [(client, *one) for client in running for one in self.node(state, client).sleeps]
+        return [(client, *sleep) for client in running for sleep in self.node(state, client).sleeps]
 
     def gives_up(self, state: State, client: int) -> bool:
-        """Return whether a client has been refused so often that it does not ask again."""
+        """Return whether a client was refused so often that it gives up."""
         return self.program.asks is not None and self.node(state, client).refused >= self.program.asks
 
     def waiting(self, state: State) -> tuple[int, ...]:
         """Return the requests that wait for the lock, in replicas that run."""
-        found = []
+        waiting = []
         for client, mode in enumerate(state.modes):
             node = self.node(state, client)
             if mode == RUNS and not self.gives_up(state, client):
                 first = client * self.task.at_once
-                found += [
+                waiting += [
                     first + number
                     for number, ended in enumerate(node.ended)
                     if not ended and (number not in node.inside or number in node.asking_again)
                 ]
-        return tuple(found)
+        return tuple(waiting)
 
     def asking_again(self, state: State) -> list[int]:
         """Return the requests that acquire their own lock again, in replicas that run."""
         at_once, running = self.task.at_once, [client for client, mode in enumerate(state.modes) if mode == RUNS]
-        return [client * at_once + one for client in running for one in self.node(state, client).asking_again]
+        return [client * at_once + request for client in running for request in self.node(state, client).asking_again]
 
     def all_over(self, state: State) -> bool:
         """Return whether no request is in progress: each has ended, or its process is dead."""
@@ -83,17 +83,17 @@ class World:
             for client, mode in enumerate(state.modes)
         )
 
-    # what happens to a thread
+    # the threads
 
     def blocked(self, state: State) -> Iterator[tuple[int, int, CommandSent]]:
-        """Yield the commands that wait in the server, in the order in which they came, each with its replica and thread."""
+        """Yield the replica, the thread and the command of each command that waits in the server, in their order."""
         for client, thread in state.blocked:
             command = self.node(state, client).pending[thread]
             assert isinstance(command, CommandSent)  # noqa: S101 - only a command is blocked
             yield client, thread, command
 
     def able(self, state: State) -> Iterator[tuple[int, int, Operation]]:
-        """Yield the threads of replicas that run and that can do something, other than wait for their turn in the server."""
+        """Yield the replica, the thread and the operation of each thread that can go on, in replicas that run."""
         for client, thread, operation in self.threads(state):
             match operation:
                 case Nap():
@@ -118,14 +118,14 @@ class World:
         ]
 
     def servers(self, state: State) -> Collection[int]:
-        """Return the numbers of the servers at which the search continues: of equal ones, the first."""
-        return range(1, self.program.servers + 1) if self.alike is None else self.alike.order(state).groups
+        """Return the numbers of the servers at which the search continues: of equal servers, only the first."""
+        return range(1, self.program.servers + 1) if self.symmetry is None else self.symmetry.order(state).groups
 
     def actor_of(self, client: int, thread: int) -> int:
-        """Return the request that a thread serves; of one in the background, the first of its replica."""
+        """Return the request that a thread serves; for a thread in the background, the first request of its replica."""
         requests = self.task.at_once
         return client * requests + (thread if thread < requests else 0)
 
     def event(self, state: State, client: int, thread: int) -> ScheduleEvent:
-        """Return the step of a thread."""
+        """Return the event that is a step of a thread."""
         return ScheduleEvent(STEP, client, thread, self.node(state, client).own[thread])

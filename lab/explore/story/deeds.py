@@ -218,7 +218,7 @@ def _no_change(seen: Seen, keys: dict[bytes, Key]) -> Happening | None:
     client, command = seen.client, seen.move.command
     owner = next((seen.owned_before.get(name) for name in keys), None)
     is_others = owner not in (None, client)
-    if seen.asks or any(one.harm in OF_ACTOR for one in seen.move.found):  # what the harm says is not to be contradicted
+    if seen.asks or any(one.harm in OF_ACTOR for one in seen.move.findings):  # what the harm says is not to be contradicted
         return seen.did(Kind.WAITED) if is_others and seen.asks else None
     if command is not None and command.words[0] in ASKS_FOR_IT and is_others:
         return seen.did(Kind.WAITED)  # for its next turn: a request may acquire more than once
@@ -233,7 +233,7 @@ def _no_change(seen: Seen, keys: dict[bytes, Key]) -> Happening | None:
 
 def broken(seen: Seen) -> tuple[Happening, ...]:
     """Return how an event breaks claims, with the letters of the clients where they are known."""
-    return tuple(dict.fromkeys(breaks(seen, finding) for finding in seen.move.found))
+    return tuple(dict.fromkeys(breaks(seen, finding) for finding in seen.move.findings))
 
 
 def breaks(seen: Seen, finding: Finding) -> Happening:
@@ -250,7 +250,7 @@ def breaks(seen: Seen, finding: Finding) -> Happening:
         return Happening(kind, at_ms, letter_of(max(seen.client, 0)), others)
     if finding.harm in OF_CLIENT:
         fence = seen.ghosts[0].fence if finding.harm is Harm.FENCE else 0
-        return Happening(kind, at_ms, client, value=fence, code=finding.about)
+        return Happening(kind, at_ms, client, value=fence, code=finding.error)
     return of_finding(finding)
 
 
@@ -269,4 +269,4 @@ def of_finding(finding: Finding) -> Happening:
     """Return how a finding breaks its claim, without its clients. The same happening is the same way."""
     if finding.harm is Harm.LOST:
         return Happening(Kind.LOST if finding.why else Kind.LOST_BETWEEN_HOLDERS, why=finding.why.value)
-    return Happening(Kind(finding.harm), code=finding.about if finding.harm is Harm.FAILED else "")
+    return Happening(Kind(finding.harm), code=finding.error if finding.harm is Harm.FAILED else "")

@@ -69,7 +69,7 @@ def staged(
                 clients=_doing(made, move.state, names, owned),
                 reply=reply_in_words(program, move.reply) if is_answered else "",
                 source=source_of(move.command.file, move.command.line) if move.command is not None else "",
-                claims=tuple(dict.fromkeys(finding.claim.name for finding in move.found)),
+                claims=tuple(dict.fromkeys(finding.claim.name for finding in move.findings)),
                 breaks=broken(seen),
                 asked_in_vain=move.asked_in_vain,
             )

@@ -29,7 +29,7 @@ def seen(kind, before=None, after=None, asks=True, longer=False):
     ghosts = Ghosts((Actor(ASKS if asks else WORKS), Actor()))
     states = [SimpleNamespace(lock=place, ghosts=ghosts, now_ms=0) for place in (0, 1)]
     command = SimpleNamespace(words=(b"SET", b"L"))
-    move = SimpleNamespace(before=states[0], event=ScheduleEvent(kind, 0, node=2), command=command, state=states[1], found=())
+    move = SimpleNamespace(before=states[0], event=ScheduleEvent(kind, 0, node=2), command=command, state=states[1], findings=())
     owned = [{KEY: owner} if owner is not None else {} for owner in (before, after)]
     return Seen(world, move, 0, 0, frozenset({KEY}), *owned)  # type: ignore[arg-type]
 

@@ -14,15 +14,15 @@ GET, DEL = CommandSent(LOCK, (b"GET", b"L")), CommandSent(LOCK, (b"DEL", b"L"))
 LOST = (Finding(Claim.exclusive, Harm.LOST),)
 
 
-def move(command=GET, found=(), value=b"a"):
-    return SimpleNamespace(event=ScheduleEvent(STEP, 0), command=command, found=found, reply=Reply(b"", value))
+def move(command=GET, findings=(), value=b"a"):
+    return SimpleNamespace(event=ScheduleEvent(STEP, 0), command=command, findings=findings, reply=Reply(b"", value))
 
 
 @every(
     "now, how",
     [
         (move(DEL), "at A it sent 'GET L' in the search, and 'DEL L' in the repetition"),
-        (move(found=LOST), "A breaks nothing in the search, and exclusive in the repetition"),
+        (move(findings=LOST), "A breaks nothing in the search, and exclusive in the repetition"),
         (move(value=b"b"), "A was answered b'a' in the search, and b'b' on an empty server"),
         (move(), ""),
     ],

@@ -12,7 +12,7 @@ from lab.explore.questions import Question
 from lab.explore.search.event import NONE, Budget
 from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, Actor, Ghosts, Hold, Owner, beginning
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.explore.search.rules import Consequences, attributed, claim_of, end, marked
+from lab.explore.search.rules import Effects, attributed, claim_of, end, marked
 from lab.explore.search.search import Broken, Searched
 from lab.explore.search.state import RUNS, State
 from tests.every import every
@@ -124,12 +124,12 @@ def test_what_a_search_decides(claim, two_inside, served, decides):
 def test_two_holders(hold, at_once, breaks):
     """Who is granted a lock on which another relies breaks mutual exclusion, whether an increment is lost or not."""
     ghosts = Ghosts((Actor(WORKS, hold), Actor()), owners=(("L", Owner(1, 2000)),))
-    then = Consequences(world(Task(TTL_MS, at_once=at_once)), ghosts, 2000)
+    effects = Effects(world(Task(TTL_MS, at_once=at_once)), ghosts, 2000)
 
-    marked(then, 1, Granted("L", 0))
+    marked(effects, 1, Granted("L", 0))
 
-    assert [one.claim for one in then.found] == breaks
-    assert then.actors[1].phase == WORKS
+    assert [one.claim for one in effects.findings] == breaks
+    assert effects.actors[1].phase == WORKS
 
 
 AT_END = {  # whether the horizon has cut the schedule, since when nobody has used the lock → what breaks

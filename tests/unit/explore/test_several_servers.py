@@ -7,7 +7,7 @@ import pytest
 from lab.explore.code.operation import LOCK, CommandSent, FanOut
 from lab.explore.search.event import NONE
 from lab.explore.search.ghosts import beginning
-from lab.explore.search.reductions import Alike, NewCommand, NotAlike, Unnoticed
+from lab.explore.search.reductions import NewCommand, ServersDiffer, ServerSymmetry, UnnoticedCommands
 from lab.explore.search.state import RUNS, Flight, State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import Key
@@ -64,24 +64,24 @@ def test_servers_are_independent():
 def test_equal_servers_are_folded():
     """States that differ only in the numbers of the servers become one; a group of equal servers has one move."""
     nodes = Nodes([Table()] * 3)
-    alike = Alike(nodes, 3)
+    symmetry = ServerSymmetry(nodes, 3)
     flight = Flight(0, 0, 0, ((b"OK",), None, None))
     one = state_of(nodes, (1, 0, 0), (flight,))
     other = state_of(nodes, (0, 0, 1), (flight._replace(answers=(None, None, (b"OK",))),))
 
-    assert alike.ordered(one) == alike.ordered(other)
-    assert sorted(alike.order(alike.ordered(one)).groups.values()) == [1, 2]
+    assert symmetry.ordered(one) == symmetry.ordered(other)
+    assert sorted(symmetry.order(symmetry.ordered(one)).groups.values()) == [1, 2]
 
 
 @pytest.mark.parametrize("operation", [CommandSent(LOCK, (b"GET",), node=2), FanOut((CommandSent(LOCK, (b"GET",), node=1),) * 2)])
 def test_servers_that_are_not_treated_alike(operation):
     """A stage that asks one server only is not folded."""
-    with pytest.raises(NotAlike):
-        Alike(Nodes([Table()] * 2), 2).check(operation)
+    with pytest.raises(ServersDiffer):
+        ServerSymmetry(Nodes([Table()] * 2), 2).check(operation)
 
 
 def learned(*sent):
-    unnoticed = Unnoticed(Table(), len(sent))
+    unnoticed = UnnoticedCommands(Table(), len(sent))
     for client, commands in enumerate(sent):
         for words in commands:
             unnoticed.sends(client, words)
@@ -106,9 +106,9 @@ def test_an_unexpected_command_begins_the_search_again():
     assert not unnoticed.is_unnoticed(1, 0, RELEASE[b"A"], 0)
 
 
-@pytest.mark.parametrize("alike", [None, SimpleNamespace(order=lambda state: SimpleNamespace(groups={1: 2, 3: 1}))])
-def test_where_a_search_goes_on(alike):
+@pytest.mark.parametrize("symmetry", [None, SimpleNamespace(order=lambda state: SimpleNamespace(groups={1: 2, 3: 1}))])
+def test_where_a_search_goes_on(symmetry):
     """Each server is tried, counted from 1; where they are alike, the first of each group."""
-    world = SimpleNamespace(program=SimpleNamespace(servers=3), alike=alike)
+    world = SimpleNamespace(program=SimpleNamespace(servers=3), symmetry=symmetry)
 
-    assert list(World.servers(world, None)) == ([1, 2, 3] if alike is None else [1, 3])
+    assert list(World.servers(world, None)) == ([1, 2, 3] if symmetry is None else [1, 3])

@@ -59,7 +59,7 @@ OTHER = bytes.fromhex("ffeeddccbbaa99887766554433221100")
 )
 def test_names_of_tokens(word, said):
     """A whole token and a slice of at least six digits from an end have a name; other numbers stay."""
-    drawing = SimpleNamespace(known_tokens=lambda: [(TOKEN, 0, 1), (OTHER, 1, 2)])
+    drawing = SimpleNamespace(known_tokens={TOKEN: (0, 1), OTHER: (1, 2)})
 
     assert readable(SimpleNamespace(drawing=drawing), word.encode()) == said
 
