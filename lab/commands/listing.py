@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 import textwrap
@@ -16,6 +17,7 @@ from app.locks import part, stages
 from lab.errors import BadInput
 from lab.evidence.decided import current, of_claims, why_not
 from lab.evidence.run_folder import as_json
+from lab.language import of_environment
 from lab.paths import COMMAND
 from lab.report.run_data import load_in_words
 from lab.report.terminal import terminal
@@ -25,7 +27,7 @@ from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
 from lab.scenario.stage_diff import changes, difference
 from lab.scenario.stages import find_stage
-from lab.story.say import text
+from lab.story.say import stated, text
 from lab.story.searches import summary
 from lab.text import WIDTH, hanging
 
@@ -41,14 +43,14 @@ def print_stages(name: str | None = None, is_json: bool = False) -> None:
     if name is not None:
         _print_stage(find_stage(name))
         return
-    shelf = stages()
+    shelf, before, language = stages(), "", of_environment(os.environ)
     wide = max(map(len, shelf))
-    before = ""
     for stage in shelf.values():
         if before != (before := part(stage.name)):
-            _say(f"\n[bold]{escape(text('part', before))}[/]")
-        _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(stage.story.title, WIDTH - wide - 4))}")
-    _say(f"\nMore about a stage: {COMMAND} list stages NAME", style="dim")
+            _say(f"\n[bold]{escape(text('part', before, language))}[/]")
+        title = stated(f"stage.{stage.name}.title", stage.story.title, language)
+        _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(title, WIDTH - wide - 4))}")
+    _say(f"\n{text('page', 'more_of_stage', language)}{COMMAND} list stages NAME", style="dim")
 
 
 def _facts(stage: Stage) -> dict[str, object]:

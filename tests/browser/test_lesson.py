@@ -258,7 +258,7 @@ def test_a_class_is_held(browser, lab, numbers):
                 same = {"step": place.number, "run": place.step.runs.index(run)}
                 teacher.evaluate("same => fetch('/live/lesson', {method: 'POST', body: JSON.stringify(same)})", same)
             came_true.append(wall.locator("#outcome-title").inner_text().lower() == run.ask.choices[-1].lower())
-            assert phone.locator("#mine").inner_text().endswith(f"目前预测 {len(came_true)} 次，对 {sum(came_true)} 次。")
+            assert phone.locator("#mine").inner_text().endswith(f"目前 {len(came_true)} 猜 {sum(came_true)} 中。")
             for page in (teacher, wall):
                 page.locator("#loss figure svg").first.wait_for(state="attached", timeout=120_000)
             assert {"verdict", "loss"} <= {screen for screen, _ in walk(teacher, wall)}

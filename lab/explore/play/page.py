@@ -128,8 +128,8 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path) -> tuple[Path, l
     own = [one.level for one in made if one.level.kind is not LevelKind.SAME_MOVES]
     listed = [LevelPage(one.name, one.stage, [claim.name for claim in one.claims]) for one in own]
     (into / LEVELS).write_bytes(msgspec.json.format(msgspec.json.encode(listed), indent=1) + b"\n")
-    index = _write("play_index.html", into / "index.html", partial(_index, made))
-    return index, left_out
+    values = {language: {"title": say.text("scheduler", "be_the_scheduler", language), "made": made} for language in Language}
+    return _write("play_index.html", into / "index.html", values.__getitem__), left_out
 
 
 def _write(template: str, path: Path, values: Callable[[Language], dict[str, Any]]) -> Path:
@@ -157,11 +157,6 @@ def _json(values: object) -> str:
 def ending(language: Language) -> str:
     """Return what stands behind a page's name in an address that leads to this language, whatever the browser prefers."""
     return f"{'' if language is ENGLISH else f'.{language}'}.html?lang={language}"
-
-
-def _index(made: Sequence[Made], language: Language) -> dict[str, Any]:
-    """Return what the page that leads to the levels shows."""
-    return {"title": say.text("scheduler", "be_the_scheduler", language), "made": made}
 
 
 def _level(
