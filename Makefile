@@ -62,6 +62,7 @@ report: setup ## write the site, and draw a run again [RUN=one]
 	@exec $(LAB) report $${RUN:+"$$RUN"}
 
 site: setup ## the documents and pages for any static host [OUT=reports/site]
+	@.venv/bin/python -m pip install --quiet --require-hashes --requirement requirements/site.txt
 	@$(LAB) play --out reports/play
 	@.venv/bin/python -m tools.book --website "$${OUT:-reports/site}"
 
@@ -108,6 +109,7 @@ LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --gene
 lock: setup-dev # the versions and hashes of all packages that the set-up installs; a version stays if pyproject.toml still allows it
 	@$(LOCK) pyproject.toml --all-extras --output-file requirements/run.txt >/dev/null
 	@$(LOCK) pyproject.toml --all-extras --group dev --output-file requirements/dev.txt >/dev/null
+	@$(LOCK) --group site --output-file requirements/site.txt >/dev/null
 	@$(LOCK) requirements/replica.in --constraint requirements/run.txt --output-file requirements/replica.txt >/dev/null
 
 lowest: setup-dev # the tests of `make check` with the lowest versions that pyproject.toml allows

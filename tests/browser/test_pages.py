@@ -167,6 +167,17 @@ def test_matrix_cell_opens(browser, pages):
     drawer.locator("h2", has_text="under frozen before write").wait_for()
 
 
+def test_a_link_opens_a_cell(browser, pages):
+    """A link leads to a cell, also to one that is not in the core: it is marked, opens, and is there after a reload."""
+    page = browser.open(f"{(pages / 'index.html').as_uri()}#uuid/late_writes")
+    for _ in range(2):
+        assert page.locator("#drawer h2").inner_text() == "uuid under late writes"
+        assert page.locator("tr[data-scenario=late_writes] .linked").is_visible()
+        page.reload()
+    page.keyboard.press("Escape")
+    assert "#" not in page.url
+
+
 def test_matrix_shows_a_part(browser, pages):
     """The matrix shows its core, all of it, or the scenarios in which two stages differ; a phone shows one stage."""
     page = browser.open(pages / "index.html")

@@ -1,20 +1,22 @@
 """The website: the documents as HTML, with every page, picture and source that they lead to, as files for any static host.
 
 It begins with the READMEs and follows each link, so every link of the website leads to a file of it. All pages have the same ways
-at the top, and the commit at the foot.
+and a search at the top, and the commit at the foot. The search needs a server of files, as Pagefind loads its index in parts.
 """
 
 import html
 import os
 import re
 import shutil
+import subprocess
+import sys
 from functools import cache, partial
 from pathlib import Path
 
 from lab.errors import BadInput
 from lab.evidence.record_lines import files_of, read_lines
 from lab.evidence.run_folder import replace
-from lab.language import NAMES, Language
+from lab.language import Language
 from lab.paths import HOME
 from lab.report import run_data, site
 from lab.report.html import PAGES, page
@@ -27,12 +29,13 @@ from tools.book import figures, generate, translations
 ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}
 WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
-RUNS = "watch"  # their folder; the page beside it lists them
+RUNS = HOME / "reports" / "watch"  # their pages; git does not keep them
 SWITCH = 'id="language"'  # a page that has it changes its language itself
 LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
-OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
-LEADS = re.compile(r'<a href="([^"?]+)[^>]*>[^<]*</a>')
 HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
+PARTS = re.compile(r'<h([23]) id="([^"]+)">(.*?)</h')  # the headings of a contents list
+NEIGHBOURS = re.compile(r"<!-- generated: neighbours .*?-->\n<p>(.*?)</p>", re.DOTALL)
+SEARCH = [sys.executable, "-m", "pagefind", "--quiet", "--keep-index-url", "--include-characters", "_"]
 
 
 def write(folder: Path) -> Path:
@@ -40,20 +43,18 @@ def write(folder: Path) -> Path:
 
     Raises BadInput for a link that leads nowhere.
     """
-    _draw_runs(folder)
     levels = sorted(generate.LEVEL_PAGES.glob("*.html"))
-    found = dict.fromkeys((*FIRST.values(), *generate.pages(), *levels))  # in the order in which they are found
-    queue = list(found)
-    for path in queue:  # it grows on the way
+    found = [*FIRST.values(), *generate.pages(), *levels, _runs()]
+    for path in found:  # it grows on the way
         target = folder / address(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".svg":
             shutil.copyfile(path, target)
             continue
         text, linked = followed(_made(path), path)
-        replace(target, framed(text, address(path), path).encode())
-        queue += [one for one in linked if one not in found]
-        found |= dict.fromkeys(linked)
+        replace(target, framed(text, path).encode())
+        found += dict.fromkeys(one for one in linked if one not in found)
+    subprocess.run([*SEARCH, "--site", folder], check=True)
     return folder / address(FIRST[ENGLISH])
 
 
@@ -67,24 +68,23 @@ def address(path: Path) -> Path:
     return place if path.suffix in (".html", ".svg") else place.with_name(f"{place.name}.html")
 
 
-def framed(text: str, place: Path, source: Path | None = None) -> str:
-    """Return a page with the ways to all others, and with the commit. place: where it is on the website.
-
-    Its own ways that are the same are left out.
-    """
+def framed(text: str, source: Path) -> str:
+    """Return a page with the ways to all others and the search at the top, and with the commit at the foot."""
+    place = address(source)
     to = partial(_way, place)
-    ways = page(
-        "website_ways.html",
+    text = text.replace(' class="outside"', "")  # the chapters, which a server of runs does not have
+    head, body = text.replace("<main", '<main id="main" tabindex="-1" data-pagefind-body', 1).split("<body>\n")
+    return head + page(
+        "website_frame.html",
+        body=body,
         to=to,
+        here=place.name,
+        pagefind=os.path.relpath("pagefind", place.parent),
         website={one: say.words(one)["website"] for one in Language},
         levels=(generate.LEVEL_PAGES / site.INDEX).exists(),
         other=None if SWITCH in text else to(_pairs().get(source, FIRST[CHINESE])),
+        commit=environment.commit() or "unknown",
     )
-    known = set(LEADS.findall(ways))
-    text = OWN_WAYS.sub(lambda own: LEADS.sub(lambda way: "" if way[1] in known else way[0], own[0]), text)
-    said = partial(say.text, "website", "foot", commit=environment.commit() or "unknown")
-    foot = "\n".join(f'<footer class="site soft" lang="{names.tag}">{said(one)}</footer>' for one, names in NAMES.items())
-    return text.replace("<body>\n", f"<body>\n{ways}", 1).replace("</body>", f"{foot}\n</body>")
 
 
 def _way(place: Path, name: str | Path) -> str:
@@ -109,7 +109,9 @@ def _made(path: Path) -> str:
         text = f"<h1><code>{path.name}</code></h1>\n<pre><code>{html.escape(path.read_text(encoding='utf-8'))}</code></pre>"
     heading = HEADING.search(text)
     title = html.unescape(re.sub("<[^>]+>", "", heading[1])) if heading else path.name
-    return page("website.html", text=text, title=title, chinese=".zh." in path.name or path.is_relative_to(HOME / "docs" / "zh"))
+    language = CHINESE if ".zh." in path.name or path.is_relative_to(HOME / "docs" / "zh") else ENGLISH
+    about = {"contents": PARTS.findall(text), "neighbours": NEIGHBOURS.search(text), "says": say.words(language)["website"]}
+    return page("website.html", text=text, title=title, chinese=language is CHINESE, **about)
 
 
 def followed(text: str, source: Path) -> tuple[str, list[Path]]:
@@ -126,18 +128,16 @@ def followed(text: str, source: Path) -> tuple[str, list[Path]]:
     return LINK.sub(led, text), linked
 
 
-def _draw_runs(folder: Path) -> None:
-    """Draw the runs to watch in both languages, from what is kept of them, and the page that lists them."""
+def _runs() -> Path:
+    """Draw the runs to watch in both languages, from what is kept of them, and return the page that leads to them."""
     titles = {}
     for name in WATCHED:
-        into, picture = folder / RUNS / name, figures.timeline(figures.illustrations()[name])
+        into, picture = RUNS / name, figures.timeline(figures.illustrations()[name])
         titles[name] = {language: say_run.title(picture, language) for language in Language}
         into.mkdir(parents=True, exist_ok=True)
         for file, content in files_of(read_lines(figures.KEPT)[name]).items():
             replace(into / file, content)
         draw_run(run_data.load(into), picture, Language)
-        for made in (into / file for file in PAGES.values()):
-            replace(made, framed(made.read_text(encoding="utf-8"), made.relative_to(folder)).encode())
     words = {language: say.words(language)["website"] for language in Language}
-    text = page("website_runs.html", titles=titles, words=words, pages=PAGES)
-    replace(folder / f"{RUNS}.html", framed(text, Path(f"{RUNS}.html")).encode())
+    replace(RUNS / site.INDEX, page("website_runs.html", titles=titles, words=words, pages=PAGES).encode())
+    return RUNS / site.INDEX

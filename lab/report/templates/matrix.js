@@ -63,7 +63,24 @@ function open(cell, from) {
     ...(about[0] ? [make("p", {}, `${about[0]}${data.end}`), make("p", { className: "soft" }, make("code", {}, about[1]), `${data.colon}${about[2]}`)] : []),
     ...described(cell));
   drawer.showModal();
-  drawer.onclose = () => from.focus();
+  const address = `#${cell.stage}/${cell.scenario}`;
+  if (decodeURIComponent(location.hash) !== address) history.replaceState(null, "", address);
+  drawer.onclose = () => { history.replaceState(null, "", location.pathname + location.search); from.focus(); };
+}
+// A cell has an address, matrix/index.html#uuid/release_race: it opens there, and its row and column come into sight.
+function recall() {
+  const [stage, scenario] = decodeURIComponent(location.hash.slice(1)).split("/"), column = heads.findIndex((head) => head.dataset.stage === stage);
+  const row = rows.find((one) => one.dataset.scenario === scenario), button = row?.querySelectorAll("td button")[column];
+  if (!button) return;
+  if (view.elements.part && button.closest("[hidden]")) view.elements.part.value = "all";
+  view.elements.one.value = view.elements.other.value = "";
+  view.elements.alone.value = stage;
+  show();
+  showList();
+  button.scrollIntoView({ block: "center", inline: "center" });
+  matrix.querySelector(".linked")?.classList.remove("linked");
+  button.classList.add("linked");
+  open(cells.get(`${scenario} ${stage}`) || blank(scenario, stage), button);
 }
 function described(cell) {
   const parts = [make("p", {}, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), " ", make("strong", {}, cell.outcome))];
@@ -120,4 +137,6 @@ for (const one of matrix.querySelectorAll("button")) one.tabIndex = -1; // but f
 view.hidden = false;
 show();
 showList();
+recall();
+addEventListener("hashchange", recall);
 })();

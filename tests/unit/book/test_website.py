@@ -13,7 +13,7 @@ from lab.run import environment
 from tools.book import generate, website
 
 pytestmark = pytest.mark.whole  # the whole site is written
-TOP_MUST = ("index.html", "README.zh.html", "watch.html", "docs/index.html", "docs/zh/ladder/none.html")
+TOP_MUST = ("index.html", "README.zh.html", "reports/watch/index.html", "docs/index.html", "docs/zh/ladder/none.html")
 
 
 class Read(HTMLParser):
@@ -91,14 +91,20 @@ def test_every_page_has_its_ways(pages):
     assert [path for path in pages if f"commit {environment.commit() or 'unknown'}" not in path.read_text(encoding="utf-8")] == []
 
 
-def test_no_way_is_said_twice(pages):
-    """Where the ways of the website are, a page does not have the same ways as its own, and one switch of the language."""
+def test_one_switch_of_the_language(pages):
+    """A page that has a switch of the language itself has no second one among the ways of the website."""
     texts = {path: path.read_text(encoding="utf-8") for path in pages}
-    ladder = texts[top(pages) / "reports" / "reference" / "index.html"]
 
     two = [path for path, text in texts.items() if website.SWITCH in text and "hreflang" in text.partition("<main")[0]]
     assert two == []
-    assert ladder.count('<a href="matrix/index.html">') == 1
+
+
+def test_a_watched_run_goes_on(pages):
+    """The page of a watched run leads to its chapter, and to that of the stage that mends it."""
+    home, run = top(pages), website.RUNS.relative_to(website.HOME) / "ttl-slow_holder" / "report.html"
+    ways = {file.relative_to(home).as_posix() for _, file, _ in inside(home / run, pages[home / run])}
+
+    assert ways >= {"docs/ladder/ttl.html", "docs/ladder/uuid.html"}
 
 
 def test_all_pages_are_reached(pages):
@@ -108,7 +114,7 @@ def test_all_pages_are_reached(pages):
 
     assert documents - set(pages) == set()
     assert [name for name in TOP_MUST if home / name not in pages] == []
-    assert len(list((home / website.RUNS).glob("*/report.zh.html"))) == len(website.WATCHED)
+    assert len(list((home / website.RUNS.relative_to(website.HOME)).glob("*/report.zh.html"))) == len(website.WATCHED)
     chinese = [path for path in pages if path.is_relative_to(home / "docs" / "zh") or ".zh." in path.name]
     assert {pages[path].language for path in chinese} == {"zh-CN"}
 

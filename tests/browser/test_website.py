@@ -1,0 +1,61 @@
+"""The website in a browser, as a static host serves it below a path of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tools.book import website
+
+
+class Host(SimpleHTTPRequestHandler):
+    """A host of static files that writes no log."""
+
+    def log_message(self, *_) -> None:
+        pass
+
+
+@pytest.fixture
+def address(made_once) -> Iterator[str]:
+    """Where the website is."""
+
+    def make(folder: Path) -> None:
+        website.write(folder / "below")
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Host, directory=made_once("website", make)))
+    threading.Thread(target=server.serve_forever).start()
+    yield f"http://127.0.0.1:{server.server_port}/below"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("folder", "current", "word", "found"),
+    [("docs", "The book", "setnx", "/docs/ladder/setnx.html"), ("docs/zh", "各章", "误删", "/docs/zh/")],
+)
+def test_reader_finds_the_way(browser, address, folder, current, word, found):
+    """A reader sees where a page is, skips to its text, copies its code, and finds a word, in both languages."""
+    page = browser.open(f"{address}/{folder}/ladder/uuid.html")
+    assert page.locator(".site [aria-current]:visible").inner_text() == current
+    assert page.locator(".contents a:visible").count() > 2
+    browser.look(page, f"website-{current}")
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.locator("article .block button").first.click()
+    page.wait_for_function("document.querySelector('.block button').textContent.match(/Copied|Selected|已复制|已选中/)")
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type(word)
+    result = page.locator(f"pagefind-results a[href*='{found}']").first
+    result.wait_for()
+    browser.look(page, f"website-found-{current}", sizes=("phone",))
+    result.click()
+    page.wait_for_url(f"**{found}**")
+    assert word in page.locator("main").inner_text()
