@@ -22,7 +22,7 @@ from lab.interrupts import signals_held
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
-from lab.load.locust import Load, prepare
+from lab.load.locust import LOCUST, Load, environment
 from lab.paths import REPORTS
 from lab.report.terminal import progress
 from lab.run.runner import ClusterFactory, Drive, run
@@ -54,7 +54,7 @@ class Conducted:
 
 def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[[int], None]) -> Drive:
     """Return the usual drive: Locust without its page, in a process of its own."""
-    prepare(supervisor)
+    supervisor.prepare(LOCUST, environment())  # imported while the servers start
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
         load = Load(supervisor, scenario, system.address, folder, len(system.workers))

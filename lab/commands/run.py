@@ -39,7 +39,7 @@ def run_one(
     store = find_stage(stage_name).store
     with one_supervisor() as supervisor:
         process.prepare(Gunicorn("", stores=(store,) if store else ()).forkable, supervisor)
-        locust.prepare(supervisor)
+        supervisor.prepare(locust.LOCUST, locust.environment())
         from lab.evidence import run_folder
         from lab.pipeline import finish, fitted, make_run
         from lab.report.terminal import introduce, summarise, terminal, where_to_look

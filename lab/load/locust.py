@@ -31,11 +31,6 @@ PATIENCE_S = 30.0  # Locust hangs if no request ends for this long plus one requ
 LOCUST = Forkable("locust.main:main", ("locust.main", "lab.load.tickets", "lab.load.recording", "lab.ui.locust_plugin"))
 
 
-def prepare(supervisor: Supervisor) -> None:
-    """Import Locust ahead, while the servers start."""
-    supervisor.prepare(LOCUST, environment())
-
-
 def environment(whole: bool = False) -> dict[str, str]:
     """Return the environment of Locust's processes. whole: with all of this process, which a user's own locustfile may read."""
     kept = {name: value for name, value in os.environ.items() if whole or name in ("HOME", "TMPDIR")}

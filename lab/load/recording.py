@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from select import POLLIN
 from time import monotonic_ns
 from typing import Any
 
 import gevent
 import msgspec
-from gevent import GreenletExit
+from gevent import GreenletExit, monkey
+from geventhttpclient.connectionpool import ConnectionPool
 from locust.runners import WorkerRunner
 from locust.stats import PERCENTILES_TO_REPORT, StatsCSV
 
@@ -30,6 +32,17 @@ class Answer(msgspec.Struct, gc=False):
 
 
 decode = msgspec.json.Decoder(Answer).decode
+
+
+def is_open(_: ConnectionPool, sock: Any) -> bool:
+    """Return whether an idle connection can be used again: the server has neither closed it nor sent anything."""
+    poll = monkey.get_original("select", "poll")()
+    poll.register(sock, POLLIN)
+    return not poll.poll(0)
+
+
+# the library asks select(2), which knows only the first 1024 files of a process: all further users would connect anew each time
+ConnectionPool._is_socket_alive = is_open  # type: ignore[method-assign, assignment] # noqa: SLF001
 
 
 class Recording:

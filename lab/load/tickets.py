@@ -8,7 +8,6 @@ workers have reported, the test is stopped.
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -177,7 +176,6 @@ def _count_worker(environment: Any, msg: Any, **_: Any) -> None:
     """Count, on the master, a worker whose requests have all ended. After the last one, end the test."""
     runner = environment.runner
     runner.lab_done.add(msg.data["worker"])
-    logging.getLogger(__name__).info("%d of %d workers have sent their share", len(runner.lab_done), runner.lab_expected)
     if len(runner.lab_done) >= runner.lab_expected:
         gevent.spawn(_end, environment)
 

@@ -43,7 +43,9 @@ def versions() -> dict[str, str]:
     """Return the versions of Python, of the libraries that affect a result, and of the servers that this machine has."""
     programs = [(one, one.found()) for one in PROGRAMS if one.name in SERVERS]
     servers = {one.name: printed_version(path, one.version_flag) if path else "" for one, path in programs}
-    servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
+    # a file next to the Java archive has the version in its name
+    named = [near.name for jar in ZOOKEEPER_JARS for near in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
+    servers["zookeeper"] = next(iter(named), "")
     return packages() | servers
 
 
@@ -68,7 +70,12 @@ def commit() -> str:
     """Return the commit of the project, with a + if files differ from it; empty outside a checkout, and of an unknown image."""
     if built_from := os.environ.get("LAB_COMMIT"):  # an image has no repository, but knows the commit that it was built from
         return built_from
-    return _git("describe", "--always", "--abbrev=12", "--dirty=+").strip()
+    git = shutil.which("git")
+    if git is None or INSTALLED:  # an installed lab may lie in somebody else's repository
+        return ""
+    describe = [git, "-C", str(HOME), "describe", "--always", "--abbrev=12", "--dirty=+"]
+    done = subprocess.run(describe, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def fingerprint(folders: Sequence[str], home: Path = HOME) -> str:
@@ -78,20 +85,6 @@ def fingerprint(folders: Sequence[str], home: Path = HOME) -> str:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         total.update(f"{path.relative_to(home)} {content}\n".encode())
     return total.hexdigest()[:12]
-
-
-def _git(*words: str) -> str:
-    git = shutil.which("git")
-    if git is None or INSTALLED:  # an installed lab may lie in somebody else's repository
-        return ""
-    done = subprocess.run([git, "-C", str(HOME), *words], capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else ""
-
-
-def _of_archive(jars: tuple[str, ...]) -> str:
-    """Return the name of the file next to a Java archive that has its version; empty if there is none."""
-    found = [near.name for jar in jars for near in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
-    return next(iter(found), "")
 
 
 SPENT = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")  # the time of a guest system is part of ``user``

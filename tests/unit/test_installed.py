@@ -46,12 +46,12 @@ def test_a_clone_is_not_installed(monkeypatch, tmp_path):
     assert not paths.INSTALLED
     assert str(paths.REPORTS) == "reports"
     assert paths.COMMAND == ".venv/bin/lab"
-    assert environment._git("rev-parse", "HEAD")
+    assert environment.commit.__wrapped__()
 
     monkeypatch.setattr(environment, "INSTALLED", True)
     monkeypatch.setattr(gunicorn, "INSTALLED", True)
     words = gunicorn.Gunicorn("replica-1").argv(20_000, tmp_path)
-    assert environment._git("rev-parse", "HEAD") == ""
+    assert environment.commit.__wrapped__() == ""
     assert words[words.index("--chdir") + 1] == str(tmp_path)
 
 
