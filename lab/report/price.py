@@ -7,12 +7,12 @@ is not the price of a lock.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.locks import stages
 from lab.judge.judgement import Verdict
 from lab.language import Language
-from lab.report.chart import BLUE, GREY, SOFT, conditions, headed
+from lab.report.chart import BLUE, GREY, conditions, headed
 from lab.report.run_data import Result
 from lab.story import say
 from lab.story.say import ENGLISH, text
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEIGHT_IN = 4.4
-LEFT, RIGHT = (-6, -3), (6, -3)  # points from its dot to the name of a stage
-BELOW_FRONT = dict.fromkeys(("setnx", "uuid", "watchdog", "fencing", "redlock", "etcd_fenced"), LEFT) | {"lua": RIGHT}
 FEWEST = 5  # stages: a front of fewer shows nothing
 
 
@@ -62,12 +60,9 @@ def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
     axes = figure.add_subplot()
     axes.scatter([place.kept_per_s for place in ranked], [place.claims for place in ranked], color=GREY, s=18)
     axes.plot([place.kept_per_s for place in best], [place.claims for place in best], color=BLUE, marker="o")
-    for place in ranked:
-        if place in best or place.stage in BELOW_FRONT:
-            aside = (6, 4) if place in best else BELOW_FRONT[place.stage]
-            look: dict[str, Any] = {"color": BLUE, "fontweight": "bold"} if place in best else {"color": SOFT}
-            look |= {"ha": "left" if aside[0] > 0 else "right", "textcoords": "offset points", "fontsize": 9.5}
-            axes.annotate(place.stage, (place.kept_per_s, place.claims), xytext=aside, **look)
+    for place in best:
+        at = place.kept_per_s, place.claims
+        axes.annotate(place.stage, at, (6, 4), textcoords="offset points", color=BLUE, fontweight="bold")
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlim(ranked[-1].kept_per_s / 1.4, ranked[0].kept_per_s * 1.4)  # room for the names

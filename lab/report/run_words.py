@@ -55,26 +55,52 @@ class RunWords:
 
     @property
     def title(self) -> str:
-        """Return the result of the claim under test, as a sentence about the stage."""
+        return self.statements[0]
+
+    @property
+    def statements(self) -> list[str]:
+        """Return the title and the sentence below it: how many increments are gone or kept, and how the tested claim fared.
+
+        A claim that broke without a loss comes first. A run that proves nothing has its title alone.
+        """
         judgement = self.judgement
         if judgement.verdict is Verdict.VOID:
-            return self.say("title_void")
+            return [self.say("title_void")]
         own_first = sorted(judgement.violations, key=lambda one: one.claim != judgement.claim)
-        broken = next((one for one in own_first if _counts(one, judgement)), None)
-        if broken is not None and broken.seen and broken.seen[0].code is Code.NOBODY_AFTER_FAULT:
-            return self.say("title_stuck", stage=judgement.stage)
-        if broken is not None:
-            return self.say("title", stage=judgement.stage, what=say.claim(broken.claim, "breaks", self.language))
-        name = "title_otherwise" if judgement.lost_otherwise else "title"
-        name = "title_not_promised" if judgement.verdict is Verdict.UNSEEN else name
-        what = say.claim(judgement.claim, "holds", self.language)
-        return self.say(name, judgement.lost_otherwise or 1, stage=judgement.stage, what=what)
+        is_broken = judgement.verdict is Verdict.BROKEN
+        broken = next((one for one in own_first if (one.breaks_promise if is_broken else one.claim == judgement.claim)), None)
+        if broken is None:
+            fared = say.claim(judgement.claim, "holds", self.language)
+            fared = self.say("held_unpromised", what=fared) if judgement.verdict is Verdict.UNSEEN else fared
+        elif broken.seen and broken.seen[0].code is Code.NOBODY_AFTER_FAULT:
+            fared = self.say("stuck")
+        else:
+            fared = say.claim(broken.claim, "breaks", self.language)
+        both = (self._number, fared) if broken is None or judgement.lost else (fared, self._number)
+        first, *others = filter(None, both)
+        return [self.say("title", stage=judgement.stage, what=first), *(say.ended(one, self.language) for one in others)]
+
+    @property
+    def _number(self) -> str:
+        """Return how many increments are gone or kept; empty if nobody could read the counter."""
+        judgement, written = self.judgement, self.written
+        if judgement.final is None:
+            return ""
+        asked, more = judgement.requests - judgement.sold_out, judgement.duplicated
+        one_each = "some_gone" if judgement.lost else "all_kept" if written == asked else "some_kept"
+        name = ("writes_gone" if judgement.lost else "writes_kept") if more else one_each
+        figures = {"lost": judgement.lost, "written": written, "asked": asked, "more": more}
+        return self.say(name, written, **{each: thousands(figure) for each, figure in figures.items()})
+
+    @property
+    def written(self) -> int:
+        """Return how many writes the bar has: with those that no answer confirmed."""
+        return max(self.judgement.writes, self.judgement.acknowledged + self.judgement.duplicated)
 
     def parts(self) -> Iterator[Part]:
         """Yield the parts of the bar: writes that are in the counter, lost writes, and requests without a write."""
-        judgement = self.judgement
-        unclear = max(0, judgement.writes - judgement.acknowledged - judgement.duplicated)
-        written = judgement.acknowledged + judgement.duplicated + unclear
+        judgement, written = self.judgement, self.written
+        unclear = written - judgement.acknowledged - judgement.duplicated
         if judgement.final is None:
             yield self._part("unread", "unknown", written)
         else:
@@ -141,11 +167,6 @@ class RunWords:
             yield self.say("waits_few" if self.grants < FEW_GRANTS else "waits", self.grants, **shown)
         if judgement.sent_per_increment and judgement.kept >= FEW_KEPT:
             yield self.say("commands", sent=judgement.sent_per_increment, run=judgement.commands_per_increment)
-
-
-def _counts(one: Violation, judgement: Judgement) -> bool:
-    """Return whether the verdict depends on a broken claim."""
-    return one.breaks_promise if judgement.verdict is Verdict.BROKEN else one.claim == judgement.claim
 
 
 def amount(number: float) -> str:

@@ -77,12 +77,11 @@ def summarise(console: Console, judgement: Judgement, findings: Findings) -> Non
     # the title of a run that proves nothing says just that
     in_a_word = "" if judgement.verdict is Verdict.VOID else f"  {say.text('in_a_word', judgement.verdict, language)}"
     console.print(f"\n[{style}]{escape(headline(judgement, language))}[/]{escape(in_a_word)}")
-    console.print(f"[bold]{escape(run.title)}[/]\n")
+    title, *below = run.statements
+    console.print("\n".join([f"[bold]{escape(title)}[/]", *map(escape, below), ""]))
     for part in run.parts():
         if part.number > 0:
             console.print(f"  {escape(part.words)}")
-    if judgement.duplicated:
-        console.print(f"  ({escape(run.bar)})", style="dim")
     if judgement.oversold:
         console.print(f"  {escape(run.say('oversold', shown=thousands(judgement.oversold)))}")
     console.print()

@@ -67,7 +67,7 @@ def compose(picture: Timeline, language: Language = ENGLISH) -> RunPen:
     whole.draw_faults(pen, picture, rows)
     whole.draw_store(pen, picture, rows)
     whole.draw_votes(pen, picture, rows, grants)
-    grants.messages()
+    grants.thefts()
     grants.draw()
     whole.draw_counter(pen, picture, rows)
     whole.draw_waiting(pen, picture, rows)

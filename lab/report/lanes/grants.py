@@ -1,4 +1,4 @@
-"""Draw the grants of a run: the time in which each request believes that it holds the lock, its lease, fence and messages."""
+"""Draw the grants of a run: the time in which each request believes that it holds the lock, its lease, fence and thefts."""
 
 from __future__ import annotations
 
@@ -114,32 +114,21 @@ class Grants:
         if held.wrote is not None:
             pen.label(f"w={held.wrote}", held.wrote_moment, [y + NUMBER], inner[:1] if is_cramped else outer, kind)
 
-    def messages(self) -> None:
-        """Draw an acquire to the moment at which the key was set, a release to the moment at which it was deleted.
-
-        The lab receives the store's events late. So a message arrives at the latest when its answer comes back.
-        """
+    def thefts(self) -> None:
+        """Draw an arrow from each release that deleted another holder's lock to that lock at the store."""
         pen, rows, held = self.pen, self.rows, self.picture.held
-        drawn = {id(grant) for grant in rows.visible if self.is_labelled or id(grant) in self.own}
         store = rows.of_store + LEASE
         for life in rows.lives:
-            holder, thief = (held[place] if place != NEVER else None for place in (life.holder, life.by))
-            if holder is not None and id(holder) in drawn and holder.acquiring != NEVER:
-                self.message(holder, holder.acquiring, min(max(life.born, holder.acquiring), holder.got))
-            if thief is None or id(thief) not in drawn or life.how != "del":
+            if life.how != "del" or NEVER in (life.holder, life.by) or life.by == life.holder:
                 continue
-            arrives = min(max(life.gone, thief.until), max(thief.released, thief.until))
-            if thief is holder:
-                self.message(thief, thief.until, arrives)
-            elif holder is not None and holder.until > life.gone:  # the holder still worked: it had not sent its own release
+            holder, thief = held[life.holder], held[life.by]
+            is_labelled = self.is_labelled or id(thief) in self.own
+            if is_labelled and holder.until > life.gone:  # it still worked: it had not sent its own release
+                # the lab receives the store's events late
+                arrives = min(max(life.gone, thief.until), max(thief.released, thief.until))
                 pen.arrow((arrives, rows.row_of(thief) - 0.25), (arrives, store), "theft", "theft")
                 names = pen.say("deletes", thief=thief.request, holder=holder.request)
                 pen.label(names, arrives, [store + 0.33, rows.of_store - LEASE], [("left", 6), ("right", -6)], "first bad")
-
-    def message(self, held: DrawnGrant, sent: float, arrives: float) -> None:
-        """Draw a message from a request to the store."""
-        ends = (sent, self.rows.row_of(held) - 0.4), (arrives, self.rows.of_store + LEASE)
-        self.pen.arrow(*ends, "message own" if id(held) in self.own else "message", "message")
 
 
 def named(picture: Timeline) -> set[str]:

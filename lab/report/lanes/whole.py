@@ -59,9 +59,6 @@ def draw_waiting(pen: Pen, picture: Timeline, rows: Rows) -> None:
         if waited.request in names:
             pen.bars([(row, waited.asked, waited.gave_up)], -0.33, 0.06, "wait", "wait")
             pen.label(waited.request, max(waited.asked, since), [row], [("left", 4)], "first bold")
-    in_vain = sum(waited.gave_up > picture.faults[picture.focus_fault].at for waited in picture.waited) if picture.is_stuck else 0
-    if in_vain:
-        pen.label(pen.say("gave_up", in_vain), until, [row + 0.36], [("right", -4)], "first bad")
     ends = [at for at, _ in steps[1:]] + [until]
     visible = [(max(at, since), number) for (at, number), end in zip(steps, ends, strict=True) if at <= until and end >= since]
     at, number = max(visible, key=lambda step: step[1], default=(0, 0))
