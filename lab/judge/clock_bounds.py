@@ -10,7 +10,8 @@ that no offsets satisfy them (Cormen et al., "Introduction to Algorithms", secti
 
 Clocks also run at different rates. So the bounds are found for each window of some seconds, and are widened by the rate that is
 allowed when they are used in another window. One offset is used for the whole run, so that lengths of time within one process
-stay exact. Its error is the greatest distance from the bounds of any window.
+stay exact. Its error is the greatest distance from the bounds of any window. The drift is what the offset changed from the first
+window to the last.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ class Clocks:
     ahead_ns: Mapping[str, int] = field(default_factory=dict)
     # by two clocks, in either order: by how much their offset may be wrong, on either side
     errors_ns: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    # by how many parts in a million the rates of two clocks differ, of those that differ most, and by how much that may be wrong;
+    # None if the run was too short to tell
+    drift_ppm: tuple[float, float] | None = None
     # whether no offsets of the clocks satisfy the evidence
     contradict: bool = False
 
@@ -95,7 +99,8 @@ def bound(history: History, clock_of: Mapping[str, str], readings: Mapping[str, 
             max(window[one, other] - between_ns, between_ns + window[other, one]) for window in closed
         )
     total = {name: ahead[name] + roughly_ns for name, roughly_ns in roughly.ahead_ns.items()}
-    return Clocks(clock_of, total, errors)
+    lasted_ns = WINDOW_NS * (max(found.bounds) - min(found.bounds))
+    return Clocks(clock_of, total, errors, _drift_ppm(closed[0], closed[-1], lasted_ns))
 
 
 class _HandOvers:
@@ -176,6 +181,19 @@ def _closed(bounds: Bounds, names: Sequence[str]) -> Bounds:
     for by, one, other in product(names, names, names):
         closed[one, other] = min(closed[one, other], closed[one, by] + closed[by, other])
     return closed
+
+
+def _drift_ppm(first: Bounds, last: Bounds, lasted_ns: int) -> tuple[float, float] | None:
+    """Return the greatest drift of any two clocks between two windows, and its error; None if that allows all of DRIFT.
+
+    first, last: the tightest bounds of the two windows, which are ``lasted_ns`` apart.
+    """
+    changes = []
+    for one, other in combinations(sorted({name for name, _ in first}), 2):
+        most_ns, least_ns = last[one, other] + first[other, one], -last[other, one] - first[one, other]
+        changes.append((abs(most_ns + least_ns) / 2, (most_ns - least_ns) / 2))
+    drift_ns, error_ns = max(changes)
+    return (drift_ns / lasted_ns * 1e6, error_ns / lasted_ns * 1e6) if error_ns < DRIFT * lasted_ns else None
 
 
 def _contradicts(closed: Bounds, names: Sequence[str]) -> bool:

@@ -121,6 +121,8 @@ class Judgement(msgspec.Struct, kw_only=True):
     # how many clocks stamped the history, and by how much the order of two of their stamps may be wrong
     clocks: int = 1
     clock_error_ms: float = 0.0
+    # by how many parts in a million the rates of two of them differ at most, and by how much that may be wrong; None if unknown
+    clock_drift_ppm: tuple[float, float] | None = None
 
     @property
     def exit_status(self) -> int:

@@ -91,7 +91,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     rests = [one for one in found if one not in violations and (one.claimed or one.claim == claim)]
     unproved = [strange(findings)] if rests else []
     verdict, why = _verdict(record, findings, violations, danger, unproved)
-    account, lost = findings.account, _lost(record, findings)
+    account, lost, clocks = findings.account, _lost(record, findings), findings.run.clocks
     return Judgement(
         run=record.run,
         scenario=record.scenario["name"],
@@ -121,7 +121,8 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         duration_s=round(findings.duration_s, 3),
         replicas=len(record.took_part),
         clocks=record.clocks,
-        clock_error_ms=round(findings.run.clocks.worst_ns / 1e6, 1),
+        clock_error_ms=round(clocks.worst_ns / 1e6, 1),
+        clock_drift_ppm=None if clocks.drift_ppm is None else (round(clocks.drift_ppm[0], 1), round(clocks.drift_ppm[1], 1)),
     )
 
 

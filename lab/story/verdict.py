@@ -35,6 +35,7 @@ class Grounds(msgspec.Struct, kw_only=True, omit_defaults=True):
     violations: list[Violation] = []
     clocks: int = 1
     clock_error_ms: float = 0.0
+    clock_drift_ppm: tuple[float, float] | None = None
 
 
 def grounds(judgement: Judgement) -> Grounds:
@@ -69,8 +70,14 @@ def seen(one: Violation, language: Language = ENGLISH) -> str:
 def why(judgement: Judgement | Grounds, language: Language = ENGLISH) -> str:
     """Return the reasons of a verdict, as a sentence without its end."""
     said = _joined(_reasons(judgement, language), language)
-    error_ms = judgement.clock_error_ms
-    return text("verdict", "by_clocks", language, judgement.clocks, why=said, ms=f"{error_ms:g}") if error_ms else said
+    if not judgement.clock_error_ms:
+        return said
+    if judgement.clock_drift_ppm is None:
+        drift = text("verdict", "drift_unknown", language)
+    else:
+        ppm, error_ppm = judgement.clock_drift_ppm
+        drift = text("verdict", "drift", language, ppm=f"{ppm:g}", error=f"{error_ppm:g}")
+    return text("verdict", "by_clocks", language, judgement.clocks, why=said, ms=f"{judgement.clock_error_ms:g}", drift=drift)
 
 
 def _reasons(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:

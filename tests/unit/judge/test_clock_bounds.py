@@ -116,6 +116,22 @@ def test_drift_is_found(unpacked):
     assert bound(History(racing), {"replica-2": "two"}, taken).contradict
 
 
+@pytest.mark.parametrize(("seconds", "is_told"), [(600, True), (20, False)])
+def test_drift_is_told(tmp_path, seconds, is_told):
+    """A run that is long enough tells how much faster a clock runs, and by how much that may be wrong."""
+    made = Buffered(tmp_path)
+    for number in range(3 * seconds // 5):
+        at = 1 + 5000 * (number // 3) + 4 * (number % 3)
+        made.increment(f"r{number}", number, number, at=(at, at + 1, at + 2, at + 3), replica=f"replica-{number % 2 + 1}")
+    made.write()
+    before = {"two": readings(tmp_path)["two"][:1]}
+    moved(tmp_path, "replica-2", drift=1e-4)
+
+    told = bound(History(tmp_path), {"replica-2": "two"}, before).drift_ppm
+
+    assert (told is not None and abs(told[0] - 100) < told[1] < 20) if is_told else told is None
+
+
 def judged(made: Made, scenario: str, error_ms: int = 2, **about):
     """Judge a run whose replica-2 has another clock, which is right and known to within so many milliseconds."""
     tested = dataclasses.replace(reader.load(scenario), danger={}, **about)
