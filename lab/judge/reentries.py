@@ -37,11 +37,7 @@ class Reentries:
             return
         self._asked(left, grant.asked_ns)
         since_ns, until_ns = left.releasing_ns, self._ends_ns(left)
-        if (
-            self.keys.is_known(grant.key)
-            and not self.keys.went(since_ns, until_ns, grant.key)
-            and self._was_left_as_it_was(left, grant)
-        ):
+        if not self.keys.went(since_ns, until_ns, grant.key) and self._was_left_as_it_was(left, grant):
             grant.reentered = True
             self.findings.measures["reentered"] += 1
             if len(self.findings.reentered) < EXAMPLES:
@@ -49,8 +45,7 @@ class Reentries:
                 self.findings.reentered.append(example)
 
     def released(self, grant: Grant) -> None:
-        failed = grant.result.startswith("error")
-        if self.findings.run.reports_keys and failed and grant.key:
+        if grant.result.startswith("error") and self.keys.is_known(grant.key):
             self.left[grant.replica, grant.key] = grant
 
     def gave_up(self, wait: Wait) -> None:

@@ -91,6 +91,6 @@ def test_grants_of_a_key_that_the_store_does_not_know(made):
     """Two inside prove nothing if the store reports another key than the grants name: nobody knows who deleted the lock."""
     made.increment("a", 0, 0, at=(10, 11, 30, 31)).increment("b", 0, 1, at=(20, 21, 40, 41)).key_event("set", 9, "another")
 
-    findings = made.analyse(final=1, ttl_ms=300, reports_keys=True, has_faults=True)
+    findings = made.analyse(final=1, ttl_ms=300, has_faults=True)
 
     assert (findings.strange_key, findings.known_keys) == ("lock", ["another"])

@@ -52,7 +52,7 @@ def test_lock_that_a_failed_request_left(made, kind, entered):
     made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent", release_commands=0, answer="")
     made.key_event("set", 1).fault(kind, "left", 4, 10, "release.before_last").increment("next", 1, 1, at=20)
 
-    assert made.analyse(final=2, ttl_ms=300, reports_keys=True).measures["reentered"] == entered
+    assert made.analyse(final=2, ttl_ms=300).measures["reentered"] == entered
 
 
 @pytest.mark.parametrize(

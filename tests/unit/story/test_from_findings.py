@@ -60,7 +60,7 @@ def test_lock_that_was_left(made):
     """The request that failed, and what became of the lock that it left."""
     left(made, 350).key_event("expired", 345)
 
-    one, none, other = happened(made, 2, "reenters_only_its_own", ttl_ms=300, reports_keys=True)
+    one, none, other = happened(made, 2, "reenters_only_its_own", ttl_ms=300)
 
     assert (one.kind, one.actor, none.kind, none.number) == (Kind.LEFT_LOCK, "left", Kind.NONE_ENTERED, 0)
     assert (other.kind, other.actor, other.for_ms) == (Kind.GOT_LEFT_LOCK, "next", 346)
@@ -69,7 +69,7 @@ def test_lock_that_was_left(made):
 def test_lock_that_was_entered(made):
     left(made, 20).key_event("hincrby", 20)
 
-    one, other, number = happened(made, 2, "reenters_only_its_own", ttl_ms=300, reports_keys=True)
+    one, other, number = happened(made, 2, "reenters_only_its_own", ttl_ms=300)
 
     assert [(each.kind, each.actor) for each in (one, other)] == [(Kind.LEFT_LOCK, "left"), (Kind.ENTERED_LEFT_LOCK, "next")]
     assert (number.kind, number.number, number.others) == (Kind.ALL_ENTERED, 1, ("left",))
