@@ -33,11 +33,11 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Measure, Verdict, Violation
 from lab.judge.losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
-from lab.judge.run_facts import REPORTS_KEYS
 from lab.judge.violations import serves_next_to_nobody
 
 # the claims that a lock becomes free again; if a lock hardly ever is free, a fault shows nothing
 ABOUT_FREEING = frozenset(one.claim.name for one in FREED)
+NAMED = 3  # keys in a fact
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:
@@ -64,7 +64,7 @@ def _judge(folder: Path, record: RunRecord, damage: list[Damage]) -> tuple[Judge
     history = History(folder, left_out)
     findings = analyse(history, run_facts.of(record, _clocks(record, history)))
     findings.left_out = left_out
-    findings.damage += [*damage, *missing(folder, record, findings)]
+    findings.damage += [*damage, *(one for one in missing(folder, record, findings) if one.file not in left_out)]
     findings.losses_unwritten = write_losses(folder, findings.trace.losses)
     return weigh(record, findings), findings
 
@@ -89,7 +89,8 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     needed: dict[str, int] = record.scenario["danger"]
     danger = {name: Measure(needed=least, seen=findings.measures[name]) for name, least in needed.items()}
     rests = [one for one in found if one not in violations and (one.claimed or one.claim == claim)]
-    unproved = [strange(findings)] if rests else []
+    strange = Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))
+    unproved = [strange] if rests else []
     verdict, why = _verdict(record, findings, violations, danger, unproved)
     account, lost, clocks = findings.account, _lost(record, findings), findings.run.clocks
     return Judgement(
@@ -239,9 +240,6 @@ def _nothing_broke(record: RunRecord, findings: Findings) -> tuple[Verdict, list
     return Verdict.KEPT, []
 
 
-NAMED = 3  # keys in a fact
-
-
 def doubts(findings: Findings) -> list[Fact]:
     """Return every reason to doubt the evidence: damaged files, and accounts that disagree."""
     damages = [Fact(Code.DAMAGED, one.n, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
@@ -252,38 +250,25 @@ def doubts(findings: Findings) -> list[Fact]:
 def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
     """Return whether a violation depends on a key that grants name and the store never reported.
 
-    Then the end of a lease, or a theft, may excuse it, because no report shows who deleted the lock. If nothing in the scenario
-    can end a lease, no excuse is possible.
+    Then the end of a lease, or a theft, may excuse it, because no report shows who deleted the lock.
     """
-    by_key = any(isinstance(one, Loss | TwoInside) for one in violation.evidence)
-    return by_key and bool(findings.strange_key) and findings.run.stretched
+    return bool(findings.strange_key) and any(isinstance(one, Loss | TwoInside) for one in violation.evidence)
 
 
-def strange(findings: Findings) -> Fact:
-    """Return the fact that the grants name another key than the store reports."""
-    return Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))
+def missing(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
+    """Yield damage that no hash shows: files that the run never wrote, faults without a record, and unknown claims.
 
-
-def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:
-    """Return the damage of a run folder that its inventory does not show, once for each file. findings: those of its history."""
-    found: dict[str, Damage] = {}
-    for damage in _unlisted(folder, record, findings):
-        found.setdefault(damage.file, damage)
-    return [damage for damage in found.values() if damage.file not in findings.left_out]
-
-
-def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
-    """Yield damage that no hash shows: files that the run never wrote, faults without a record, and unknown claims."""
+    findings: those of the run's history.
+    """
     for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
         if not (folder / journal_of(replica)).is_file():
             yield Damage(journal_of(replica), DamageKind.MISSING)
-    reports_keys = record.stage["store"] in REPORTS_KEYS and findings.sent > 0
-    if reports_keys and not (folder / KEY_EVENTS).is_file():
+    if findings.run.reports_keys and findings.sent and not (folder / KEY_EVENTS).is_file():
         yield Damage(KEY_EVENTS, DamageKind.MISSING)
     recorded = {outcome.record.name for outcome in findings.faults}
-    for note in sorted((folder / "faults").glob("*.reached")):
-        if note.stem not in recorded:
-            yield Damage(FAULTS, DamageKind.FAULT_NOT_RECORDED, detail=note.stem)
+    reached = sorted(note.stem for note in (folder / "faults").glob("*.reached"))
+    if lost := [name for name in reached if name not in recorded]:
+        yield Damage(FAULTS, DamageKind.FAULT_NOT_RECORDED, detail=lost[0])
     unknown = [name for name in (record.scenario["tests"], *record.stage["claims"]) if name not in Claim.__members__]
     if unknown:
         yield Damage(RUN, DamageKind.UNKNOWN_CLAIM, detail=unknown[0])
