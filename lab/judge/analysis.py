@@ -172,7 +172,7 @@ class _Pass:
         findings.sent += event.commands
         findings.gave_up += 1
         self._not_served(event.why)
-        findings.trace.gave_up(replica, event)
+        findings.trace.waits.add((replica, event))
         wait = Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys)
         self._waited(wait)
         for look in self.at_gave_up:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import attrgetter
 
 import msgspec
 
@@ -13,7 +12,7 @@ from app.failpoints import ACQUIRE, BEFORE_LAST, RELEASE
 from app.journal import Renewed
 from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
 from lab.judge.fact import Wait
-from lab.judge.grant import Grant
+from lab.judge.grant import GOT, Grant
 from lab.judge.key_history import FOREVER_NS, KeyHistory
 from lab.judge.run_facts import RunFacts
 
@@ -23,7 +22,6 @@ OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these f
 # these faults end, or prolong, the lease of a holder that is inside
 OF_A_LEASE = frozenset({Effect.CLOCKS_JUMP, Effect.CLOCKS_BACK, Effect.SERVERS_RESTART})
 MAJORITY = 3  # of five servers
-GOT = attrgetter("got_ns")
 
 
 class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
@@ -54,10 +52,6 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         """Return the time from the fault to the next grant, or None if there was none."""
         return max(0, self.next_got_ns - self.record.began_ns) / 1e6 if self.next_got_ns else None
 
-    def serves(self, share: float) -> bool:
-        """Return whether at least this share of the requests that asked after the first grant under the fault got the lock."""
-        return bool(self.granted_meanwhile) and self.granted_again >= share * self.asked_again
-
 
 @dataclass
 class Onlookers:
@@ -71,11 +65,6 @@ class Onlookers:
         is_over = 0 < self.fault.next_got_ns <= wait.asked_ns
         if wait.request != self.fault.record.request and wait.until_ns > self.fault.record.began_ns and not is_over:
             self.waits.append(wait)
-
-    @property
-    def wanted_meanwhile(self) -> bool:
-        """Return whether any request wanted the lock before the recovery began."""
-        return any(one.asked_ns < self.fault.record.recovering_ns for one in self.waits)
 
     def show_taken(self, bound_ms: float) -> bool:
         """Return whether any wait shows that the lock was taken for longer than ``bound_ms`` milliseconds.
@@ -154,7 +143,7 @@ class Faults:
         granted = frozenset().union(*(grant.keys for grant in self.grants))
         one_by_one = self.run.has_votes and any(grant.release_commands >= MAJORITY for grant in self.grants)
         is_one_vote = one_by_one and record.effect in OF_ONE_COMMAND
-        are_known = not granted.isdisjoint(self.history.known)
+        are_known = not granted.isdisjoint(self.history.names)
         return is_one_vote or (bool(record.keys) and are_known and granted.isdisjoint(record.keys))
 
     def _is_late(self, record: FaultRecord) -> bool:

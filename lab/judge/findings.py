@@ -83,10 +83,6 @@ class Trace:
         """Take a grant whose release is on record."""
         self.grants.add(RECORD(grant))
 
-    def gave_up(self, replica: str, event: GaveUp) -> None:
-        """Take a request that got no lock."""
-        self.waits.add((replica, event))
-
     def renewed(self, replica: str, event: Renewed) -> None:
         """Take a command outside any request. A command that only connects renews no lease."""
         if event.command != CONNECT:

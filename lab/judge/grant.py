@@ -19,6 +19,7 @@ DELETIONS = ("DEL", "UNLINK", "DELETE")
 # the answer of these commands is the number of entries that they removed from a key
 REMOVALS = (*DELETIONS, "HDEL", "SREM", "ZREM", "LREM", "XDEL")
 WHEN = itemgetter(0)
+GOT = attrgetter("got_ns")
 REMEMBERED = 4096  # grants of one key
 # the first fields of a grant: after the replica and before sent_ns, they are those of its event
 BEGINS = attrgetter("request", "turn", "key", "asked_ns", "got_ns", "commands", "fence", "outer_got_ns")

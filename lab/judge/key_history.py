@@ -35,17 +35,18 @@ class KeyHistory:
 
     def is_known(self, key: str) -> bool:
         """Return whether the store reported any event of this key, or of the only key whose name contains this name."""
-        return self._at_the_store(key) in self._read_keys
+        return self._at_the_store(key) in self.names
 
     def _at_the_store(self, key: str) -> str:
         """Return the name of a key at the store: a library may add something to the name that a grant gives."""
         if key not in self._names:
-            with_it = [] if key in self._read_keys else [known for known in self._read_keys if key and key in known]
+            with_it = [] if key in self.names else [known for known in self.names if key and key in known]
             self._names[key] = with_it[0] if len(with_it) == 1 else key
         return self._names[key]
 
     @cached_property
-    def _read_keys(self) -> frozenset[str]:
+    def names(self) -> frozenset[str]:
+        """Return the keys that the store reported."""
         return frozenset(key for key, _ in self._read())
 
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
@@ -60,11 +61,6 @@ class KeyHistory:
     def went(self, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the key was deleted or renamed in that time; the end of its TTL does not count."""
         return any(self.happened(event, since_ns, until_ns, key) for event in ("del", POPPED, "rename_from"))
-
-    @property
-    def known(self) -> list[str]:
-        """Return the keys that the store reported, sorted."""
-        return sorted(self._read_keys)
 
     def _read(self) -> Mapping[tuple[str, str], array[int]]:
         """Return the times of all events, by the key and the event's name."""

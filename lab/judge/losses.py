@@ -21,18 +21,15 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from operator import attrgetter
 
 from lab.evidence.loss import Loss, Mechanism
 from lab.judge.conflict import Conflict
 from lab.judge.fact import EXAMPLES, Code, Fact, TwoInside
-from lab.judge.grant import Grant
+from lab.judge.grant import GOT, Grant
 from lab.judge.mechanisms import explain
 
 SOME = 5  # values in a fact
 NEIGHBOURS = 256  # how many writes before and after the culprit's are searched for its victim
-
-GOT = attrgetter("got_ns")
 
 
 @dataclass(frozen=True, slots=True)

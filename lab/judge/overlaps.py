@@ -12,9 +12,9 @@ from lab.judge.entitlement import RUN_SCRIPTS, ended_by_itself, gave_less, lease
 from lab.judge.fact import TwoInside
 from lab.judge.faults import MAJORITY
 from lab.judge.findings import Findings
-from lab.judge.grant import Grant, GrantsOfKey, Name
+from lab.judge.grant import GOT, Grant, GrantsOfKey, Name
 from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
-from lab.judge.losses import GOT, Conflicts
+from lab.judge.losses import Conflicts
 from lab.judge.mechanisms import explain
 from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts
 
@@ -183,7 +183,7 @@ class Overlaps:
             self._explain(*self.pending.popleft()[1:])
         self.findings.thefts = self.thefts.number
         if self.strange_key and self.findings.run.stretched:
-            self.findings.strange_key, self.findings.known_keys = self.strange_key, self.keys.known
+            self.findings.strange_key, self.findings.known_keys = self.strange_key, sorted(self.keys.names)
 
     def _open_until(self, grant: Grant) -> int:
         """Return until when a grant without a release lasted for certain, in nanoseconds; 0: to the end of the run.
@@ -243,7 +243,7 @@ class Overlaps:
         """Return the conflict of two grants with the evidence of that time."""
         findings = self.findings
         key = elder.key
-        if findings.run.reports_keys and key and self.keys.is_reported and not self.keys.is_known(key):
+        if key and self.keys.is_reported and not self.keys.is_known(key):
             self.strange_key = key
         if younger.robbed_by and self._acquired_first(younger, elder, key):
             elder, younger = younger, elder  # its lock was made first, although its acquire returned later

@@ -159,9 +159,12 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
     An election takes time, so requests that asked before its end do not count. On a slow machine it may last until the recovery.
     """
     for onlookers in findings.onlookers:
-        fault, is_wanted = onlookers.fault, onlookers.wanted_meanwhile
+        fault = onlookers.fault
+        is_wanted = any(wait.asked_ns < fault.record.recovering_ns for wait in onlookers.waits)
         may_be_late = promise.slowness > 1 and not fault.granted_meanwhile
-        if is_wanted and not may_be_late and not fault.serves(promise.bound.share / promise.slowness):
+        enough = promise.bound.share / promise.slowness * fault.asked_again
+        is_served = fault.granted_meanwhile and fault.granted_again >= enough
+        if is_wanted and not may_be_late and not is_served:
             seen = [Fact(Code.NOBODY_MEANWHILE, fault.granted_meanwhile, of=fault.asked, failpoint=fault.record.failpoint)]
             mechanism = Mechanism.ONE_STORE_GONE if findings.run.has_votes else Mechanism.ONLY_STORE_GONE
             yield promise.violation(seen, [fault], mechanism)

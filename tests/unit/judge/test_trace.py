@@ -11,7 +11,7 @@ def trace() -> Trace:
     made = Trace()
     for number in range(NUMBER):
         at_ns = min(number ^ 1, NUMBER - 1)
-        made.gave_up("replica-1", GaveUp(request=f"r{at_ns}", asked_ns=0, gave_up_ns=at_ns, why="", commands=1))
+        made.waits.add(("replica-1", GaveUp(request=f"r{at_ns}", asked_ns=0, gave_up_ns=at_ns, why="", commands=1)))
     return made
 
 
