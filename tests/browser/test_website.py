@@ -39,7 +39,7 @@ def address(made_once) -> Iterator[str]:
     [("docs", "The book", "setnx", "/docs/ladder/setnx.html"), ("docs/zh", "各章", "误删", "/docs/zh/")],
 )
 def test_reader_finds_the_way(browser, address, folder, current, word, found):
-    """A reader sees where a page is, skips to its text, copies its code, and finds a word, in both languages."""
+    """A reader sees where a page is, skips to its text, copies its code, saves a picture, and finds a word, in both languages."""
     page = browser.open(f"{address}/{folder}/ladder/uuid.html")
     assert page.locator(".site [aria-current]:visible").inner_text() == current
     assert page.locator(".contents a:visible").count() > 2
@@ -50,6 +50,11 @@ def test_reader_finds_the_way(browser, address, folder, current, word, found):
     assert page.evaluate("document.activeElement.id") == "main"
     page.locator("article .block button").first.click()
     page.wait_for_function("document.querySelector('.block button').textContent.match(/Copied|Selected|已复制|已选中/)")
+
+    with page.expect_download() as saved:
+        page.locator(".save button").first.click()
+    assert saved.value.suggested_filename.endswith(".png")
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
 
     page.keyboard.press("Control+k")
     page.keyboard.type(word)

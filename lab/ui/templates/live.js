@@ -288,12 +288,7 @@
     $("speeds").textContent = shown && say("speeds", { shown });
     if (is) $("lost").src = `/live/lost.svg?${Date.now()}`;
   }
-  $("save-png").addEventListener("click", () => { // twice its size, for a slide
-    const picture = $("lost"), canvas = document.createElement("canvas");
-    canvas.width = 2 * picture.naturalWidth; canvas.height = 2 * picture.naturalHeight;
-    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-    Object.assign(document.createElement("a"), { href: canvas.toDataURL("image/png"), download: "lost.png" }).click();
-  });
+  $("save-png").addEventListener("click", () => savePng($("lost"), "lost"));
   let news = null;
   function listen() { // the server sends once more all that there is
     news?.close();
