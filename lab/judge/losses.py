@@ -60,9 +60,9 @@ class Ledgers:
 
     def close(self, final: dict[str, int] | None, intended: Sequence[int | None]) -> Account:
         """Compare each part with its final value, and return the sum. final: by part; None if nobody could read it."""
-        left = list(intended)
+        unconfirmed = list(intended)
         closed = [
-            self._ledgers[part].close(None if final is None else final.get(part, 0), left)
+            self._ledgers[part].close(None if final is None else final.get(part, 0), unconfirmed)
             for part in {**self._ledgers, **(final or {})}
             if self._ledgers[part].confirmed or final is None or part in final
         ]
@@ -155,9 +155,9 @@ class Conflicts:
         """Count one conflict. example: makes its record, called only if there is room for it."""
         self.number += 1
         self.number_in_one_process += is_in_one_process
-        for some in (self.examples, self.examples_in_one_process) if is_in_one_process else (self.examples,):
-            if len(some) < EXAMPLES:
-                some.append(example())
+        for examples in (self.examples, self.examples_in_one_process) if is_in_one_process else (self.examples,):
+            if len(examples) < EXAMPLES:
+                examples.append(example())
 
 
 @dataclass
@@ -186,16 +186,16 @@ def net_losses(lost: int, losses: Mapping[Mechanism, Losses]) -> dict[Mechanism,
     Writes without a confirmation belong to no mechanism, so their losses are a share of its own. A mechanism that restored more
     than it destroyed has undone losses of others. The evidence does not show which, so the largest shares are reduced.
     """
-    shares = {mechanism: one.destroyed - one.restored for mechanism, one in losses.items()}
+    shares = {mechanism: gross.destroyed - gross.restored for mechanism, gross in losses.items()}
     shares[Mechanism.WRITE_UNCONFIRMED] = lost - sum(shares.values())
     surplus = -sum(share for share in shares.values() if share < 0)
-    ordered = sorted(((name, share) for name, share in shares.items() if share > 0), key=lambda item: -item[1])
+    ordered = sorted(((mechanism, share) for mechanism, share in shares.items() if share > 0), key=lambda item: -item[1])
     net = {}
-    for name, share in ordered:
-        taken = min(share, surplus)
-        surplus -= taken
-        if share > taken:
-            net[name] = share - taken
+    for mechanism, share in ordered:
+        undone = min(share, surplus)
+        surplus -= undone
+        if share > undone:
+            net[mechanism] = share - undone
     return dict(sorted(net.items(), key=lambda item: -item[1]))
 
 
@@ -248,7 +248,7 @@ class Attribution:
         later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))
         for index in chain(earlier, later):
             grant = self.writes[index]
-            found = grant.wrote == culprit.overwrote and grant.part == culprit.part
-            if found and grant.wrote_ns > culprit.reading_ns and grant.read_ns < culprit.wrote_ns:
+            left_the_value = grant.wrote == culprit.overwrote and grant.part == culprit.part
+            if left_the_value and grant.wrote_ns > culprit.reading_ns and grant.read_ns < culprit.wrote_ns:
                 return grant
         return None

@@ -229,7 +229,7 @@ BY_FAULT = (
     Explanation(Mechanism.SESSION_ENDED_IN_WORK, Claim.survives_session_loss, _taken(Effect.SESSION_ENDS)),
 )
 EXPLANATIONS = (
-    Explanation(Mechanism.WROTE_OVER_UNREAD, Claim.exclusive, lambda conflict: False),  # never by a conflict: see analysis.py
+    Explanation(Mechanism.WROTE_OVER_UNREAD, Claim.exclusive, lambda conflict: False),  # never by a conflict: see losses.py
     # without a store, a lock can only be inside the process
     Explanation(Mechanism.NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
     Explanation(Mechanism.PROCESS_LOCAL, Claim.exclusive, _process_local, overlap_is_harm=True),
@@ -261,12 +261,12 @@ EXPLANATIONS = (
     Explanation(Mechanism.GRANTED_TO_TWO, Claim.exclusive, lambda conflict: True, overlap_is_harm=True),
 )
 # Without faults none of BY_FAULT fits, so a run without faults saves the time to try them for each loss.
-WITHOUT_FAULTS = tuple(one for one in EXPLANATIONS if one not in BY_FAULT)
+WITHOUT_FAULTS = tuple(explanation for explanation in EXPLANATIONS if explanation not in BY_FAULT)
 
 
 def explain(conflict: Conflict) -> Explanation:
     """Return the first explanation that fits. The last one fits every conflict."""
-    for one in EXPLANATIONS if conflict.faults else WITHOUT_FAULTS:
-        if one.explains(conflict):
-            return one
+    for explanation in EXPLANATIONS if conflict.faults else WITHOUT_FAULTS:
+        if explanation.explains(conflict):
+            return explanation
     return EXPLANATIONS[-1]

@@ -53,9 +53,8 @@ def harm_in_one_process(promise: Promise, findings: Findings) -> Iterator[Violat
 
 def _conflicts(claim: Claim | None, findings: Findings) -> Iterator[tuple[Mechanism, Losses, Conflicts]]:
     """Yield each mechanism that breaks a claim, with its losses and its overlaps."""
-    for one in EXPLANATIONS:
-        if one.claim is claim:
-            yield one.mechanism, findings.losses.get(one.mechanism, Losses()), findings.overlaps.get(one.mechanism, Conflicts())
+    for mechanism in (explanation.mechanism for explanation in EXPLANATIONS if explanation.claim is claim):
+        yield mechanism, findings.losses.get(mechanism, Losses()), findings.overlaps.get(mechanism, Conflicts())
 
 
 def late_write(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -100,9 +99,9 @@ def stuck(promise: Promise, findings: Findings, to_the_end: bool = False, unless
     """Yield each fault after which no other request got the lock, and wrote, in time.
 
     The mechanism is the row's, unless another replica renewed the lock. A lock that had waiters and was free for as long before
-    the fault is not judged. to_the_end: until the end of the run, the lock must not be free for longer than the bound while a
-    request waits. In a queue, the waiters before an orphan still get the lock. unless_reentered: not if others re-entered the
-    lock. Each of them restarted its TTL, and broke ``reenters_only_its_own``.
+    the fault is not judged. to_the_end: whether the lock must also not be free for longer than the bound, while a request waits,
+    at any later time: in a queue, the waiters before an orphan still get the lock. unless_reentered: whether a fault is skipped
+    if others re-entered the lock: each of them restarted its TTL, and broke ``reenters_only_its_own``.
     """
     bound_ms = promise.bound_ms(findings)
     for fault in promise.faults(findings):
@@ -113,9 +112,9 @@ def stuck(promise: Promise, findings: Findings, to_the_end: bool = False, unless
         later = next((idle for idle in after if idle.ms > bound_ms), None)
         if is_missed(fault, findings, bound_ms):
             code = Code.NOBODY_AFTER_FAULT if fault.idle_ms is None else Code.LATE_AFTER_FAULT
-            yield promise.violation([_after(fault, code, fault.idle_ms or 0)], [fault], why)
+            yield promise.violation([_fault_fact(fault, code, fault.idle_ms or 0)], [fault], why)
         elif later is not None:
-            yield promise.violation([_after(fault, Code.FREE_LATER, later.ms)], [fault, later], why)
+            yield promise.violation([_fault_fact(fault, Code.FREE_LATER, later.ms)], [fault, later], why)
 
 
 def is_late(fault: FaultOutcome, bound_ms: float) -> bool:
@@ -125,30 +124,30 @@ def is_late(fault: FaultOutcome, bound_ms: float) -> bool:
 
 def is_missed(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
     """Return whether the lock came late, although a request wanted it: without one, a late lock shows nothing."""
-    wanted = (one.show_taken(bound_ms) for one in findings.onlookers if one.fault is fault)
-    return is_late(fault, bound_ms) and any(wanted)
+    shown = (onlookers.show_taken(bound_ms) for onlookers in findings.onlookers if onlookers.fault is fault)
+    return is_late(fault, bound_ms) and any(shown)
 
 
 def nobody_asked(promise: Promise, findings: Findings) -> Fact | None:
-    """Return that after each fault of this promise the lock came late and no request wanted it; None otherwise."""
+    """Return the fact that after each fault of this promise the lock came late and no request wanted it; None if not."""
     bound_ms, faults = promise.bound_ms(findings), list(promise.faults(findings))
     unwanted = [is_late(fault, bound_ms) and not is_missed(fault, findings, bound_ms) for fault in faults]
     return Fact(Code.NOBODY_ASKED) if unwanted and all(unwanted) else None
 
 
 def overloaded(_: Promise, findings: Findings) -> Fact | None:
-    """Return that more requests came than holders can serve one after the other; None otherwise, or if none was refused."""
+    """Return the fact that more requests came than holders can serve one by one; None if not, or if none was refused."""
     refused = findings.gave_up if findings.is_overloaded else 0
     return Fact(Code.OVERLOADED, refused, of=findings.requests) if refused else None
 
 
-def _after(fault: FaultOutcome, code: Code, ms: float) -> Fact:
-    at = fault.record
-    return Fact(code, ms=round(ms), request=at.request, replica=at.replica, failpoint=at.failpoint)
+def _fault_fact(fault: FaultOutcome, code: Code, ms: float) -> Fact:
+    record = fault.record
+    return Fact(code, ms=round(ms), request=record.request, replica=record.replica, failpoint=record.failpoint)
 
 
 def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
-    """Return whether the lock was often free for so long before the fault, with waiters: then the time after it shows nothing."""
+    """Return whether half of the waits for a free lock took half the bound before the fault: then a late grant shows nothing."""
     before = [idle.ms for idle in findings.idle_times if idle.got_ns < fault.record.at_ns]
     return bool(before) and sorted(before)[len(before) // 2] > bound_ms / 2
 
@@ -242,16 +241,16 @@ def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """
     if not findings.blocked:
         return
-    one = max(findings.blocked, key=lambda blocked: (blocked.never, blocked.ms))
-    if one.replica:
-        code = Code.BLOCKED_TO_THE_END if one.never else Code.BLOCKED
+    worst = max(findings.blocked, key=lambda blocked: (blocked.never, blocked.ms))
+    if worst.replica:
+        code = Code.BLOCKED_TO_THE_END if worst.never else Code.BLOCKED
     else:
-        code = Code.BLOCKED_EVERYWHERE_TO_THE_END if one.never else Code.BLOCKED_EVERYWHERE
-    seen = [Fact(code, ms=round(one.ms), replica=one.replica)]
-    yield promise.violation(seen, [*one.waits])
-    yield Violation(Claim.prompt_handover.name, Mechanism.BLOCKED_BY_LEAVER, seen, [*one.waits])
-    if one.ms > promise.bound_ms(findings):
-        yield Violation(Claim.acquires_atomically.name, Mechanism.BLOCKED_BY_LEAVER, seen, [*one.waits])
+        code = Code.BLOCKED_EVERYWHERE_TO_THE_END if worst.never else Code.BLOCKED_EVERYWHERE
+    seen = [Fact(code, ms=round(worst.ms), replica=worst.replica)]
+    yield promise.violation(seen, [*worst.waits])
+    yield Violation(Claim.prompt_handover.name, Mechanism.BLOCKED_BY_LEAVER, seen, [*worst.waits])
+    if worst.ms > promise.bound_ms(findings):
+        yield Violation(Claim.acquires_atomically.name, Mechanism.BLOCKED_BY_LEAVER, seen, [*worst.waits])
 
 
 def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -296,7 +295,7 @@ def _waited_for_itself(promise: Promise, findings: Findings, bound_ms: float) ->
 
 
 def _stayed(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
-    """Yield a violation if requests found the lock taken long after its last holder had released it as often as it took it."""
-    one = max(findings.idle_times, key=lambda idle: idle.ms, default=None)
-    if one is not None and one.ms > bound_ms:
-        yield promise.violation([Fact(Code.STAYED, ms=round(one.ms))], [one], Mechanism.STAYED_AFTER_RELEASE)
+    """Yield a violation if the lock stayed taken for long, although its holder had released it as often as it had taken it."""
+    longest = max(findings.idle_times, key=lambda idle: idle.ms, default=None)
+    if longest is not None and longest.ms > bound_ms:
+        yield promise.violation([Fact(Code.STAYED, ms=round(longest.ms))], [longest], Mechanism.STAYED_AFTER_RELEASE)

@@ -52,9 +52,9 @@ class Waits:
         """Count the requests that asked later than this one and got the lock before this one got it or gave up."""
         any_replica, clocks = self.findings.run.tests == Claim.fair.name, self.findings.run.clocks
         later = sum(
-            other_ns > wait.asked_ns + AT_ONCE_NS + clocks.error_ns(wait.replica, at)
-            for other_ns, at in self.asked_before
-            if any_replica or at == wait.replica
+            other_ns > wait.asked_ns + AT_ONCE_NS + clocks.error_ns(wait.replica, replica)
+            for other_ns, replica in self.asked_before
+            if any_replica or replica == wait.replica
         )
         self.findings.overtakes.append(later)
         if later > (self.findings.overtaken.overtaken if self.findings.overtaken else 0):
@@ -115,7 +115,7 @@ class Leavers:
         """Find the replicas whose waiters were kept from a free lock: all journals have been read."""
         for fault in self.findings.faults:
             if self.is_tested and fault.record.effect is Effect.REQUEST_WAITS and fault.went_on_ns:
-                self._look_after(fault.went_on_ns)
+                self._find_blocked(fault.went_on_ns)
 
     def _was_behind_a_leaver(self, wait: Wait) -> bool:
         """Return whether another request had asked before this one, and gave up while this one waited."""
@@ -126,7 +126,7 @@ class Leavers:
                 return True
         return False
 
-    def _look_after(self, free_ns: int) -> None:
+    def _find_blocked(self, free_ns: int) -> None:
         """Examine the requests that waited after the lock became free: all together, then by replica."""
         if not any(not wait.got and wait.until_ns < free_ns for wait in self.waits):
             return
@@ -134,10 +134,10 @@ class Leavers:
         until_ns = max((wait.until_ns for wait in waits), default=free_ns)
         if self._share_held(free_ns, until_ns) > BUSY:
             return
-        first = min((wait for wait in waits if wait.got), key=lambda wait: wait.until_ns, default=None)
-        waited_ns = _waited(waits, free_ns, until_ns if first is None else first.until_ns)
-        if first is not None:
-            waited_ns -= self.findings.stalls.queued_ns(first.replica, free_ns, first.until_ns)
+        served = min((wait for wait in waits if wait.got), key=lambda wait: wait.until_ns, default=None)  # the first of them
+        waited_ns = _waited(waits, free_ns, until_ns if served is None else served.until_ns)
+        if served is not None:
+            waited_ns -= self.findings.stalls.queued_ns(served.replica, free_ns, served.until_ns)
         if waited_ns > self.patience_ns:
             never = not any(wait.got for wait in waits)
             self.findings.blocked.append(Blocked("", waited_ns / 1e6, never, waits[:EXAMPLES]))
@@ -202,7 +202,7 @@ class Handovers:
 
 
 @dataclass
-class _OfKey:
+class _WaitsOfKey:
     """Hold the waits for one key, and its grants."""
 
     asked_ns: list[int] = field(default_factory=list)
@@ -223,7 +223,7 @@ class IdleTimes:
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
-        self.keys: defaultdict[str, _OfKey] = defaultdict(_OfKey)
+        self.keys: defaultdict[str, _WaitsOfKey] = defaultdict(_WaitsOfKey)
 
     def got(self, grant: Grant) -> None:
         got_ns = grant.outer_got_ns if grant.outer_key == grant.key else grant.got_ns
@@ -238,30 +238,30 @@ class IdleTimes:
             self.keys[grant.key].released.append(grant)
 
     def _waited(self, key: str, asked_ns: int, left_ns: int) -> None:
-        of_key = self.keys[key]
-        of_key.asked_ns.append(asked_ns)
-        of_key.left_ns.append(left_ns)
+        waits = self.keys[key]
+        waits.asked_ns.append(asked_ns)
+        waits.left_ns.append(left_ns)
 
     def close(self) -> None:
         """Measure all keys: all journals have been read."""
         nameless = self.keys.pop("", None)  # a request that gave up may not have recorded its key
-        for of_key in self.keys.values():
+        for waits in self.keys.values():
             if nameless is not None:
-                of_key.asked_ns += nameless.asked_ns
-                of_key.left_ns += nameless.left_ns
-            self._measure(of_key)
+                waits.asked_ns += nameless.asked_ns
+                waits.left_ns += nameless.left_ns
+            self._measure(waits)
         self.findings.idle_times.sort(key=lambda idle: idle.releasing_ns)
 
-    def _measure(self, of_key: _OfKey) -> None:
+    def _measure(self, waits: _WaitsOfKey) -> None:
         """Measure how long the key was free after each release with a waiter."""
-        asked_ns, left_ns, got = sorted(of_key.asked_ns), sorted(of_key.left_ns), sorted(of_key.got)
-        for grant in of_key.released:
+        asked_ns, left_ns, got = sorted(waits.asked_ns), sorted(waits.left_ns), sorted(waits.got)
+        for grant in waits.released:
             free_ns = grant.free_ns
             waiting = bisect_left(asked_ns, free_ns) - bisect_right(left_ns, free_ns)
             if waiting <= 0:
                 continue
-            place = bisect_right(got, (free_ns, "", False))
-            taken_ns, taker, was_left = got[place] if place < len(got) else (left_ns[-1], "", False)
-            if was_left:  # then the lock was never free
+            after = bisect_right(got, (free_ns, "", False))
+            taken_ns, taker, was_handed_over = got[after] if after < len(got) else (left_ns[-1], "", False)
+            if was_handed_over:  # then the lock was never free
                 continue
             self.findings.idle_times.append(Idle(grant.request, taker, free_ns, taken_ns))
