@@ -1,6 +1,5 @@
-"""The same servers in Docker.
+"""Run the same servers in Docker.
 
-In it: the cluster that compose or a Swarm has started, the agent in each container, and what the
-host does for a run: start the containers, inject faults into them, take them all down. Their
-configuration is in ``config/``.
+In it: the cluster that compose or a Swarm has started, the agent in each container, and the part of the host in a run: it starts
+the containers, injects faults into them, and removes them. Their configuration is in ``config/``.
 """

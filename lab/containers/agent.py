@@ -1,5 +1,4 @@
-"""The agent: the first process of a container. It starts a replica (or a Locust worker) again for
-each run.
+"""Run the agent, the first process of a container. It starts a replica (or a Locust worker) again for each run.
 
 A run's settings are known when the run begins, long after its containers have started. The judge
 may not start or signal processes in other containers: that would need control of the whole engine.
@@ -7,13 +6,13 @@ So each container has an agent, which takes orders on a port that is not publish
 
 - ``GET /`` returns the container's clock, and whether the ordered process still runs;
 - ``PUT /order`` ends the current process and starts the ordered one, a replica with its settings or a worker with its options;
-- ``DELETE /order`` returns to what the container's environment states: a replica outside any run, or nothing;
-- ``POST /resume`` and ``POST /kill`` resume a process and end it;
-- ``GET /record?from=N`` returns the record from byte N on, and gives the memory of all before it back;
+- ``DELETE /order`` returns to the process of the container's environment: a replica outside any run, or none;
+- ``POST /resume`` resumes a process, and ``POST /kill`` ends the ordered one;
+- ``GET /record?from=N`` returns the record from byte N on, and frees the memory of the bytes before;
 - ``GET /faults`` returns the notes of the run's faults, and ``PUT /faults/NAME`` adds one (``app/failpoints``);
 - ``PUT /gate/STATE`` holds the replica's gate of late writes for the requests of other replicas.
 
-No folder is shared between containers, so all of this works over several hosts as it does on one.
+Containers share no folder, so all of this works on several hosts as well as on one.
 
 ``python -m lab.containers.agent replica`` and ``python -m lab.containers.agent worker`` start an
 agent.
@@ -54,19 +53,19 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 LIVES = Path("/tmp/agent-lives")  # noqa: S108 - in the container: the check of its health looks at the file's age
 PREFIX = "LAB_"
 NOTES = (SPENT, NOTE, ANSWER, GRANTED, DUE, PASSED, LEFT)
-# the gate of late writes of a replica: any replica's requests may read; or none here may; or a write here may be late
+# the gate of late writes of a replica: its requests may read; none of them may read; one of them may write late
 GATES = {"shared": fcntl.LOCK_SH, "closed": fcntl.LOCK_EX, "open": fcntl.LOCK_UN}
-GATE_WITHIN_S = 5.0  # a request of a replica that a fault has stopped may stay between its read and its write
+GATE_WITHIN_S = 5.0  # no longer: a request of a replica that a fault has stopped may stay between its read and its write
 KEEP_SIZE, PUNCH_HOLE = 1, 2  # of fallocate(2)
 
 
 def boot() -> str:
-    """Return which boot of a kernel this is. Its containers share a CLOCK_MONOTONIC, unless they have a time namespace."""
+    """Return the id of this kernel's boot. The containers of one kernel share a CLOCK_MONOTONIC, except with time namespaces."""
     return BOOT.read_text(encoding="ascii").strip() if BOOT.exists() else "unknown"
 
 
 class Agent:
-    """What a container runs, and the record that it leaves."""
+    """The process that a container runs, and its record."""
 
     def __init__(self, kind: str, supervisor: Supervisor, folder: Path) -> None:
         self.kind, self.supervisor, self.folder = kind, supervisor, folder
@@ -118,13 +117,13 @@ class Agent:
         return {path.name: path.read_text(encoding="utf-8") for path in self.faults.glob("[!.]*") if path.suffix in NOTES}
 
     def add_note(self, name: str, text: str) -> None:
-        """Add a note, whole or not at all. The replica may read it at once."""
+        """Add a note, completely or not at all. The replica may read it at once."""
         draft = self.faults / f".{Path(name).name}"
         draft.write_text(text, encoding="utf-8")
         draft.rename(self.faults / Path(name).name)
 
     def set_gate(self, state: str) -> None:
-        """Set this container's part of the gate of late writes, to a key of GATES. Raises OSError if requests stay inside."""
+        """Set this container's gate of late writes to a key of GATES. Raises OSError if requests stay inside too long."""
         until = time.monotonic() + GATE_WITHIN_S
         while True:
             try:
@@ -135,7 +134,7 @@ class Agent:
             time.sleep(0.001)
 
     def idle(self) -> None:
-        """Run what the container runs outside any run."""
+        """Start the process that the container has outside any run."""
         if self.kind == "replica":
             self.begin({"name": os.environ.get("HOSTNAME", "replica"), "settings": {}})
         else:
@@ -156,7 +155,7 @@ class Agent:
         self.pid = 0
 
     def record_from(self, start: int) -> bytes:
-        """Return the record from a byte on. What is before it has been fetched, and takes no more memory."""
+        """Return the record from a byte on, and free the memory of the bytes before: the lab has fetched them."""
         with self.record.open("rb+") as file:
             give_back(file.fileno(), start)
             file.seek(start)
@@ -164,19 +163,19 @@ class Agent:
 
 
 def give_back(file: int, until: int) -> None:
-    """Give the memory of a file's first bytes back to the system. The file keeps its length."""
-    if until:  # if the file system cannot do it, the file keeps its memory, too
+    """Free the memory of the first ``until`` bytes of a file. The file keeps its length."""
+    if until:  # if the file system cannot free it, nothing happens
         ctypes.CDLL(None).fallocate(file, KEEP_SIZE | PUNCH_HOLE, ctypes.c_int64(0), ctypes.c_int64(until))
 
 
 def outside_any_run() -> dict[str, str]:
-    """Return the settings in the container's environment."""
-    given = {name.removeprefix(PREFIX).lower(): text for name, text in os.environ.items() if name.startswith(PREFIX)}
-    return {"run": "containers"} | given
+    """Return the settings in the container's environment, for a replica outside any run."""
+    settings = {name.removeprefix(PREFIX).lower(): text for name, text in os.environ.items() if name.startswith(PREFIX)}
+    return {"run": "containers"} | settings
 
 
 def app_of(agent: Agent) -> Flask:
-    """Return the agent as an application. The error of an order is the answer to it, with status 500."""
+    """Return the HTTP application of an agent. If an order fails, the answer is its error, with status 500."""
     app = Flask(__name__, static_folder=None)
 
     def resume() -> None:
@@ -211,7 +210,7 @@ def main(kind: str) -> None:
         agent.idle()
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a judge asks often
         server = make_server(EVERYWHERE, PORT, app_of(agent), threaded=True)
-        server.service_actions = LIVES.touch  # type: ignore[method-assign] # called whenever it looks for an order
+        server.service_actions = LIVES.touch  # type: ignore[method-assign] # called at each poll
         signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
         try:
             server.serve_forever(poll_interval=0.5)

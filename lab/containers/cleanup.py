@@ -1,8 +1,8 @@
-"""Take a project of containers down, however the lab that started it ended: ``python -m lab.containers.cleanup PROJECT FOLDER``.
+"""Remove a project of containers after the end of its lab, for any reason: ``python -m lab.containers.cleanup PROJECT FOLDER``.
 
 The process has a session of its own, so neither Ctrl-C nor a kill of the lab's process group reaches it. It reads from a pipe
-that ends when the lab does. Containers are children of the Docker engine, so ``lab/servers/supervisor.py`` cannot end them.
-A compose that the lab was waiting for may still be starting containers: the process looks again until none is left.
+that closes when the lab ends. Containers are children of the Docker engine, so ``lab/servers/supervisor.py`` cannot end them.
+If the lab waited for compose, compose may still be starting containers: the process checks again until none is left.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KEPT = "the engine keeps the network {0}, although no container of the lab uses 
 
 
 def take_down(compose: Compose, late: bool) -> list[str]:
-    """Take the containers down. Returns and raises as ``Compose.down``.
+    """Remove the containers. Returns and raises as ``Compose.down``.
 
     late: the lab has ended without waiting, and its compose may still be starting containers.
     """
@@ -38,7 +38,7 @@ def take_down(compose: Compose, late: bool) -> list[str]:
 
 
 def main(project: str, folder: Path) -> int:
-    """Wait until the lab reports its end, or is gone; then take its containers down."""
+    """Wait until the lab reports its end, or has ended without a report; then remove its containers."""
     ignore_signals()
     finished = sys.stdin.read()
     try:

@@ -1,7 +1,7 @@
-"""Read the clocks of containers, and find out which of them are the lab's own clock.
+"""Read the clocks of containers, and decide which of them are the lab's own clock.
 
-Each agent reports its CLOCK_MONOTONIC. It was read between the sending of the question and the arrival of the answer, so it is
-known up to half of the round trip. Two hosts can have the same ``boot_id`` and different clocks: virtual machines that were
+Each agent reports its CLOCK_MONOTONIC. It was read after the request was sent and before the answer arrived, so the error is at
+most half of the round trip. Two hosts can have the same ``boot_id`` and different clocks: virtual machines that were
 resumed from one snapshot, or time namespaces. So the id alone proves nothing. The judge compares the readings with the journals
 (``lab/judge/clock_bounds.py``), which also refute a clock that was wrongly taken for another.
 """
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 TRIES = 5
 MORE_TRIES = 20  # if the round trips are long
 SHORT_NS = 5_000_000  # a round trip that is short enough
-LONG_NS = 100_000_000  # after which nothing is known: such a clock counts as one of its own
-SMALL_NS = 1_000_000  # the clocks of one kernel do not differ; this is for the rounding of their readings
+LONG_NS = 100_000_000  # after a longer round trip nothing is known: the clock counts as a clock of its own
+SMALL_NS = 1_000_000  # for the rounding of readings: the clocks of one kernel do not differ
 
 
 class Reading(NamedTuple):
@@ -31,13 +31,13 @@ class Reading(NamedTuple):
     boot: str
     # how far it is ahead of the lab's clock
     ahead_ns: int
-    # how much that may be wrong, on either side
+    # the largest error of this figure, in either direction
     error_ns: int
     # when it was read, by the lab's clock
     at_ns: int = 0
 
     def may_be(self, other: Reading) -> bool:
-        """Return whether the two can be one clock."""
+        """Return whether the two readings can be of one clock."""
         if self.boot != other.boot or max(self.error_ns, other.error_ns) > LONG_NS // 2:
             return False
         return abs(self.ahead_ns - other.ahead_ns) <= self.error_ns + other.error_ns + SMALL_NS
@@ -60,11 +60,11 @@ def _error(reading: Reading) -> int:
 
 
 class ClockWatch:
-    """Read the clocks of all containers that stamp evidence, when the run begins and when it ends."""
+    """Read the clocks of all containers that stamp evidence, at the beginning and at the end of a run."""
 
-    def __init__(self, here: str, servers: Sequence[AgentServer]) -> None:
-        """Read the clocks. here: the boot of the lab's own kernel. Raises OSError."""
-        self._clocks = {"": Reading(here, 0, 0)}  # by name; the lab's own has none
+    def __init__(self, own_boot: str, servers: Sequence[AgentServer]) -> None:
+        """Read the clocks. own_boot: the boot id of the lab's own kernel. Raises OSError."""
+        self._clocks = {"": Reading(own_boot, 0, 0)}  # by name; the lab's own clock has an empty name
         self.clock_of: dict[str, str] = {}
         self.readings: dict[str, list[ClockReading]] = {}
         self._servers = servers
@@ -81,11 +81,11 @@ class ClockWatch:
         return len(self._clocks)
 
     def ahead_ns(self, name: str) -> int:
-        """Return how far the clock of a container was ahead of the lab's at the beginning, in nanoseconds."""
+        """Return how far a container's clock was ahead of the lab's clock at the beginning, in nanoseconds."""
         return self._clocks[self.clock_of[name]].ahead_ns
 
     def look_again(self) -> None:
-        """Read the clocks once more: a clock may run faster than another. Raises OSError."""
+        """Read the clocks once more: one clock may run faster than another. Raises OSError."""
         for server in self._servers:
             self._note(self.clock_of[server.name], server.clock())
 

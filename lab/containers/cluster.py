@@ -1,8 +1,8 @@
-"""The cluster in containers: the containers that docker-compose.yml (or docker-stack.yml) has started, as the same ``Cluster``.
+"""Make a ``Cluster`` of the containers that docker-compose.yml (or docker-stack.yml) has started.
 
-The judge is in a container itself, so names and ports are those of the containers' own network. The stores run already. The
+The judge is in a container itself, so names and ports are those of the containers' own network. The stores already run. The
 agents start the replicas again for each run, with that run's settings and faults. Each fault is prepared at one replica:
-containers share no folder, so nothing else could keep two replicas from taking the same fault.
+containers share no folder, so two replicas could take the same fault otherwise.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LOCKS = "locks"
 NGINX, NGINX_PORT = "nginx", 8080
 COUNTER = "counter-redis"
 PROFILES = {"redis_nodes": "redlock", "zookeeper": "zookeeper", "etcd": "etcd", "mysql": "mariadb"}
-PASSWORD = Path("/run/secrets/mariadb")  # empty if none was given
+PASSWORD = Path("/run/secrets/mariadb")  # empty without a password
 SEEN_WITHIN_S = 10.0
 STORES_UP_WITHIN_S = 20.0
 # stores at which all replicas have the same user here, so that the sessions of one replica cannot be found
@@ -68,21 +68,21 @@ class ContainerPartition:
 
 
 def addresses(service: str) -> list[str]:
-    """Return the addresses of a service's containers, in a stable order; none if none is up."""
+    """Return the addresses of a service's containers, in a stable order; an empty list if none is up."""
     try:
-        found = socket.getaddrinfo(service, None, socket.AF_INET, socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(service, None, socket.AF_INET, socket.SOCK_STREAM)
     except OSError:
         return []
-    return sorted({str(place[4][0]) for place in found})
+    return sorted({str(place[4][0]) for place in infos})
 
 
 def names(store: str, scenario: Scenario) -> list[str]:
-    """Return the names of a store's containers: those of the servers that a local run starts."""
-    return [one.name for one in store_servers(store).programs(dataclasses.replace(scenario, store_nodes=1))]
+    """Return the names of a store's containers. The servers of a local run have the same names."""
+    return [program.name for program in store_servers(store).programs(dataclasses.replace(scenario, store_nodes=1))]
 
 
 def place(stage: Stage) -> Place:
-    """Return what containers do not allow, even if the lab on the host can stop and start them."""
+    """Return the faults that are impossible in containers, even if the lab on the host can stop and start containers."""
     lacking = {
         Need.CLOCKS: "containers have the clock of their host",
         Need.DISK: "a container that is killed here starts with nothing",
@@ -99,7 +99,7 @@ WITHOUT_CONTROL = Place(closed=dict.fromkeys((Target.NETWORK, Target.STORE), "no
 
 
 def refuse(stage: Stage, scenario: Scenario, control: bool, has_hosts: bool = False) -> None:
-    """Refuse, by name, a scenario that cannot work in containers. Raises BadInput.
+    """Raise BadInput with the reason if a scenario cannot work in containers.
 
     control: whether containers can be stopped and started. has_hosts: whether they are on several hosts.
     """
@@ -122,9 +122,9 @@ def refuse(stage: Stage, scenario: Scenario, control: bool, has_hosts: bool = Fa
     by_host = list(WITHOUT_CONTROL.refusals(scenario.faults))
     by_host += ["nodes_away"] if scenario.nodes_away else []
     if by_host and not control:
-        where = "no container of a Swarm can do to another; it works on one host" if has_hosts else "only the host can do"
+        reason = "no container of a Swarm can do to another; it works on one host" if has_hosts else "only the host can do"
         raise BadInput(
-            f"{scenario.name} stops, kills or disconnects a container ({', '.join(by_host)}), which {where}; "
+            f"{scenario.name} stops, kills or disconnects a container ({', '.join(by_host)}), which {reason}; "
             f"start it on the host: {run} ENGINE=docker"
         )
 
@@ -138,32 +138,30 @@ def cluster(
     folder: Path,
     has_hosts: bool = False,
 ) -> Iterator[Cluster]:
-    """Yield the containers as ``lab.servers.cluster.cluster`` does its processes.
+    """Yield the containers as a ``Cluster``, as ``lab.servers.cluster.cluster`` does with processes.
 
-    has_hosts: whether they are on several hosts. Raises NotReady, and BadInput for what cannot work here.
+    has_hosts: whether they are on several hosts. Raises NotReady, and BadInput for a scenario that cannot work in containers.
     """
     control = HostControl.found()
     refuse(stage, scenario, control is not None, has_hosts)
     for path in (folder / "logs", folder / "journal"):
         path.mkdir(parents=True, exist_ok=True)
     secret = PASSWORD.read_text(encoding="utf-8").strip() if PASSWORD.exists() else ""
-    found = {
-        name: tuple(
-            ContainerServer(one, PORTS[name], name, secret if name == "mysql" else "", control) for one in names(name, scenario)
-        )
-        for name in ([stage.store] if stage.store else [])
-    }
+    by_store: dict[str, tuple[ContainerServer, ...]] = {}
+    if store := stage.store:
+        own = secret if store == "mysql" else ""
+        by_store[store] = tuple(ContainerServer(name, PORTS[store], store, own, control) for name in names(store, scenario))
     in_lock_store = resources.kind(stage.resource).in_lock_store
     counter = None if in_lock_store else ContainerServer(COUNTER, PORTS["redis"], "redis", control=control)
     settings = replica_settings(scenario, run, stage)
-    settings |= {f"{name}_url": _url(name, servers) for name, servers in found.items()}
+    settings |= {f"{name}_url": _url(name, servers) for name, servers in by_store.items()}
     settings |= {"counter_url": counter.address} if counter else {}
     with contextlib.ExitStack() as ending:
-        stores = [*chain(*found.values()), *([counter] if counter else [])]
+        stores = [*chain(*by_store.values()), *([counter] if counter else [])]
         for server in stores:
             until_ready(server.name, server.version, STORES_UP_WITHIN_S, _how_to_start(server, has_hosts))
             ending.callback(server.restore)
-        for server in found.get("mysql", ()):
+        for server in by_store.get("mysql", ()):
             for statement in filter(str.strip, TABLES.split(";")):
                 ask(server.port, statement, server.host, server.secret)
         replicas, workers = _replicas(scenario, has_hosts), _workers(scenario, has_hosts)
@@ -173,13 +171,12 @@ def cluster(
         known = Settings.read({}, **settings)
         nginx = ContainerServer(NGINX, NGINX_PORT, control=control)
         versions = {PROGRAMS[server.store]: server.version() for server in stores} | {NGINX: _nginx_version()}
-        laid = (
-            {one.name: [ContainerPartition(str(one.ask("GET", "/")["container"]), control)] for one in replicas}
-            if control
-            else {}
-        )
-        target = FaultTarget(stage.store or "", found.get(stage.store or "", ()), replicas, laid)
-        system = Cluster(run, stage, known, found, counter, replicas, nginx, target, workers, clocks, versions)
+        links = {}
+        if control:
+            ids = {replica.name: str(replica.ask("GET", "/")["container"]) for replica in replicas}
+            links = {name: [ContainerPartition(container, control)] for name, container in ids.items()}
+        target = FaultTarget(stage.store or "", by_store.get(stage.store or "", ()), replicas, links)
+        system = Cluster(run, stage, known, by_store, counter, replicas, nginx, target, workers, clocks, versions)
         target.kill_nodes(scenario.nodes_away)
         yield system
 
@@ -199,14 +196,14 @@ def _how_to_start(server: ContainerServer, has_hosts: bool) -> str:
 
 
 def _replicas(scenario: Scenario, has_hosts: bool) -> tuple[AgentServer, ...]:
-    """Return all replicas that are up. Raises BadInput if the run needs another number: nginx sends to all of them."""
+    """Return all replicas that are up. Raises BadInput if the run needs more or fewer: nginx sends to all of them."""
     places = addresses(REPLICA)
     _check_number("replicas", REPLICAS, len(places), scenario.replicas, has_hosts)
     return tuple(AgentServer(f"replica-{number}", agent.REPLICA_PORT, place=place) for number, place in enumerate(places, 1))
 
 
 def _workers(scenario: Scenario, has_hosts: bool) -> tuple[AgentServer, ...]:
-    """Return all Locust workers that are up; none if Locust is to run beside the judge. Raises BadInput for another number."""
+    """Return all Locust workers that are up; none if Locust runs beside the judge. Raises BadInput for a wrong number."""
     places = addresses(WORKERS)
     if places or scenario.processes > 1:
         _check_number("processes", WORKERS, len(places), scenario.processes, has_hosts)
@@ -232,14 +229,16 @@ def _begin_run(
 ) -> None:
     """Start all replicas for this run at the same time, and return when they answer.
 
-    From then on, their journals and the notes of faults are copied.
+    From then on, their journals and the notes of faults are copied into the folder.
     """
     faults, prepared = folder / "faults", _prepared(folder)
 
     def begin(number: int, replica: AgentServer) -> None:
         own = dict(prepared)
         for name in [name for place, name in enumerate(prepared) if place % len(replicas) != number]:
-            own[name] = json.dumps(json.loads(own[name]) | {"failpoint": ""})  # it only notes what the fault waits for
+            own[name] = json.dumps(
+                json.loads(own[name]) | {"failpoint": ""}
+            )  # without a failpoint, the replica only notes the grant for which the fault waits
         replica.begin_run(name=replica.name, settings=settings, faults=own)
         until_ready(replica.name, lambda: _serves(replica, settings["run"]))
 
@@ -249,8 +248,8 @@ def _begin_run(
         list(pool.map(begin, range(len(replicas)), replicas))
     for replica in replicas:
         record = folder / "journal" / f"{replica.name}.jsonl"
-        others = [one for one in replicas if one is not replica]
-        relay = Relay(replica, record, faults if prepared else None, clocks.ahead_ns(replica.name), others)
+        peers = [peer for peer in replicas if peer is not replica]
+        relay = Relay(replica, record, faults if prepared else None, clocks.ahead_ns(replica.name), peers)
         relay.start()
         ending.callback(relay.close)
 
@@ -261,23 +260,23 @@ def _prepared(folder: Path) -> dict[str, str]:
 
 
 def _serves(replica: AgentServer, run: str) -> bool:
-    """Return whether a replica serves this run. Raises NotReady if it has ended, and OSError."""
+    """Return whether a replica serves this run. Raises OSError, and NotReady if the replica has ended."""
     if ended := replica.ask("GET", "/")["last_words"]:
         raise NotReady(f"{replica.name} could not be started; the end of its log:\n{ended}")
-    about = health(replica.port, replica.host)
-    return (about["run"], about["replica"]) == (run, replica.name)
+    state = health(replica.port, replica.host)
+    return (state["run"], state["replica"]) == (run, replica.name)
 
 
 def _see_all(replicas: Sequence[AgentServer]) -> None:
-    """Wait until nginx sends to each replica: it resolves their name anew each second. Raises NotReady."""
-    wanted = {replica.name for replica in replicas}
+    """Wait until nginx sends to each replica: it resolves the replicas' name once a second. Raises NotReady."""
+    replica_names = {replica.name for replica in replicas}
     seen: set[str] = set()
 
     def all_seen() -> bool:
         seen.add(str(health(NGINX_PORT, NGINX)["replica"]))
-        return wanted <= seen
+        return replica_names <= seen
 
-    until_ready(NGINX, all_seen, SEEN_WITHIN_S, f" with all {len(wanted)} replicas behind it")
+    until_ready(NGINX, all_seen, SEEN_WITHIN_S, f" with all {len(replica_names)} replicas behind it")
 
 
 def _nginx_version() -> str:
@@ -287,9 +286,9 @@ def _nginx_version() -> str:
 
 @contextlib.contextmanager
 def load_workers(workers: Sequence[AgentServer], host: str, folder: Path) -> Iterator[None]:
-    """Run the Locust workers for the duration of the block, and copy their records of the requests. Raises OSError, NotReady.
+    """Run the Locust workers within the block, and copy their records of requests. Raises OSError, NotReady.
 
-    They know the run's faults: arrivals wait for the first one.
+    The workers get the run's faults: arrivals wait for the first fault.
     """
     prepared = _prepared(folder)
     options = {"host": f"http://{host}", "master-port": MASTER_PORT, "expect-workers": len(workers)}

@@ -1,8 +1,7 @@
-"""A run in containers, from the host: start what the stage needs, run and judge inside, take all of
-it down.
+"""Run a scenario in containers, from the host: start the services that the stage needs, run and judge inside, remove them all.
 
-Only Docker's own commands are used, and only from here: ``docker compose`` for the whole project,
-``docker`` for what a fault does to one container. ``LAB_COMPOSE`` names another command for the
+Only this module uses Docker's commands: ``docker compose`` for the whole project,
+``docker`` for a fault in one container. ``LAB_COMPOSE`` names another command for the
 first (``docker-compose``, say).
 """
 
@@ -42,14 +41,14 @@ DOWN_TRIES, DOWN_PAUSE_S = 4, 0.5
 NETWORK_ACTS = {CUT: "disconnect", MEND: "connect"}
 
 
-class EngineFailed(LabError):  # noqa: N818 - says what happened
+class EngineFailed(LabError):  # noqa: N818 - an event
     """Docker failed; the message quotes it."""
 
 
 def compose_command() -> list[str]:
-    """Return the command of compose on this machine. Raises MissingProgram, and BadInput for a LAB_COMPOSE that is none."""
-    if given := os.environ.get("LAB_COMPOSE", "").strip():
-        return _given(given)
+    """Return the command of compose on this machine. Raises MissingProgram, and BadInput if LAB_COMPOSE is not a command."""
+    if command := os.environ.get("LAB_COMPOSE", "").strip():
+        return _words_of(command)
     if (
         shutil.which("docker")
         and subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode == 0
@@ -60,7 +59,7 @@ def compose_command() -> list[str]:
     raise MissingProgram("neither docker compose nor docker-compose is on this machine: see docs/containers.md")
 
 
-def _given(text: str) -> list[str]:
+def _words_of(text: str) -> list[str]:
     """Return the words of LAB_COMPOSE. Raises BadInput."""
     try:
         words = shlex.split(text)
@@ -80,14 +79,14 @@ class Compose:
     command: Sequence[str] = field(default_factory=compose_command)
 
     def do(self, *words: str, quietly: bool = False) -> None:
-        """Run a command of compose. Raises EngineFailed, with its output if that was not printed."""
+        """Run a command of compose. quietly: print no output. Raises EngineFailed, with the output if it was not printed."""
         done = subprocess.run(self._argv(*words), cwd=HOME, env=self.environ, check=False, capture_output=quietly, text=True)
         if done.returncode:
             output = f":\n{done.stderr.strip()[-2000:]}" if quietly else ""
             raise EngineFailed(f"{shlex.join(self._argv(*words))} ended with {done.returncode}{output}")
 
     def down(self) -> list[str]:
-        """Take all containers down. Return the networks that the engine did not remove. Raises
+        """Remove all containers. Return the networks that the engine did not remove. Raises
         EngineFailed if more is left.
 
         The engine sometimes counts an endpoint too many on an unused network. It then keeps the
@@ -133,18 +132,18 @@ class Compose:
         """Return the id of a service's only container. Raises OSError."""
         return self._only(service, f"label=com.docker.compose.service={service}")
 
-    def act(self, what: str, whom: str) -> None:
-        """Carry out what a run inside requests, for a service or for one container of several. Raises OSError."""
-        if what in NETWORK_ACTS:
-            docker("network", NETWORK_ACTS[what], f"{self.project}_{LOCKS}", self._only(whom, f"id={whom}"))
+    def act(self, action: str, target: str) -> None:
+        """Carry out an action for a run inside. target: a service, or the id of one of its containers. Raises OSError."""
+        if action in NETWORK_ACTS:
+            docker("network", NETWORK_ACTS[action], f"{self.project}_{LOCKS}", self._only(target, f"id={target}"))
         else:
-            docker(what, self.container(whom))
+            docker(action, self.container(target))
 
-    def _only(self, whom: str, wanted: str) -> str:
-        found = docker("ps", "--all", "--quiet", "--filter", self._label, "--filter", wanted).split()
-        if len(found) != 1:
-            raise OSError(f"{self.project} has {len(found)} containers named {whom}, and not exactly 1")
-        return found[0]
+    def _only(self, name: str, condition: str) -> str:
+        ids = docker("ps", "--all", "--quiet", "--filter", self._label, "--filter", condition).split()
+        if len(ids) != 1:
+            raise OSError(f"{self.project} has {len(ids)} containers named {name}, and not exactly 1")
+        return ids[0]
 
     @property
     def _label(self) -> str:
@@ -195,9 +194,7 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
 
 
 def _environment(stage: Stage, control: Path, commit: str) -> dict[str, str]:
-    """Return the values of the variables in docker-compose.yml. Run folders get the owner of the
-    folder that holds them.
-    """
+    """Return the values of the variables in docker-compose.yml. Run folders get the owner of the folder that contains them."""
     reports = REPORTS.resolve()
     reports.mkdir(exist_ok=True)
     owner = reports.stat()
@@ -231,7 +228,7 @@ def _host_control(folder: Path, compose: Compose) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _taken_down(compose: Compose, folder: Path) -> Iterator[None]:
-    """Take all containers down when the block ends, or when this process is gone. Raises EngineFailed."""
+    """Remove all containers when the block ends, or when this process has ended. Raises EngineFailed."""
     argv = [sys.executable, "-m", "lab.containers.cleanup", compose.project, str(folder)]
     process = subprocess.Popen(
         argv,
@@ -254,7 +251,7 @@ def _taken_down(compose: Compose, folder: Path) -> Iterator[None]:
 
 
 def _up(compose: Compose, stage: Stage, scenario: Scenario) -> None:
-    """Start what the run needs, and nothing else."""
+    """Start only the services that the run needs."""
     workers = [WORKERS] if scenario.processes > 1 else []
     scale = ["--scale", f"{REPLICAS}={scenario.replicas}"]
     scale += ["--scale", f"{WORKERS}={scenario.processes}"] if workers else []

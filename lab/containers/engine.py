@@ -1,4 +1,4 @@
-"""Where the servers of a run are: processes of this machine, or containers. LAB_ENGINE decides, and the image sets it.
+"""Choose the engine of a run: processes of this machine, or containers. LAB_ENGINE decides, and the image sets it.
 
 Other modules of containers are imported only if a run is in containers: no other run needs them.
 """
@@ -35,7 +35,7 @@ def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
 
 
 def load_workers(system: Cluster, folder: Path) -> AbstractContextManager[None]:
-    """Run Locust's workers in their containers for the duration of the block, if the system has any. Raises OSError, NotReady."""
+    """Run Locust's workers in their containers within the block, if the system has any. Raises OSError, NotReady."""
     if not system.workers:
         return nullcontext()
     from lab.containers.cluster import load_workers as composed
@@ -44,11 +44,11 @@ def load_workers(system: Cluster, folder: Path) -> AbstractContextManager[None]:
 
 
 def as_many_as_are_up(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are given; and the numbers of replicas and workers that are up, if the run is in containers."""
-    asked = {name: value for name, value in given.items() if value is not None}
+    """Return the given options; if the run is in containers, also the numbers of replicas and workers that are up."""
+    options = {name: value for name, value in given.items() if value is not None}
     if engine() == LOCAL:
-        return asked
+        return options
     from lab.containers.cluster import REPLICA, WORKERS, addresses
 
     up = {"replicas": len(addresses(REPLICA)), "processes": len(addresses(WORKERS))}
-    return {name: number for name, number in up.items() if number} | asked
+    return {name: number for name, number in up.items() if number} | options

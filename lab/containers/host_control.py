@@ -1,4 +1,4 @@
-"""Control over containers from inside a container: requests go to the lab on the host, which may
+"""Control containers from inside a container: requests go to the lab on the host, which may
 use Docker's engine.
 
 A container with the engine's socket would control the whole machine, so the judge in a container
@@ -24,7 +24,7 @@ LOOK_EVERY_S = 0.005
 
 
 class HostControl:
-    """The requesting side, in a container."""
+    """Send requests to the host, from a container."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -33,33 +33,29 @@ class HostControl:
 
     @staticmethod
     def found() -> HostControl | None:
-        """Return the control that this container was given, or None."""
+        """Return the control over containers; None if this run has none."""
         place = os.environ.get(VARIABLE)
         return HostControl(Path(place)) if place else None
 
-    def do(self, what: str, service: str) -> None:
-        """Have an act done to a service. Returns when it is done. Raises OSError with the engine's
-        message when it fails.
-        """
+    def do(self, action: str, service: str) -> None:
+        """Request an action for a service or a container, and wait until it is done. Raises OSError with the engine's message."""
         with self._one_at_a_time:
             self._number += 1
             question, answer = self.folder / f"{self._number}.ask", self.folder / f"{self._number}.answer"
             draft = self.folder / f".{self._number}"
-            draft.write_text(json.dumps({"what": what, "service": service}), encoding="utf-8")
+            draft.write_text(json.dumps({"action": action, "service": service}), encoding="utf-8")
             draft.rename(question)
             until = time.monotonic() + ANSWERED_WITHIN_S
             while not answer.exists():
                 if time.monotonic() > until:
-                    raise OSError(f"the lab on the host did not answer the request to {what} {service}")
+                    raise OSError(f"the lab on the host did not answer the request to {action} {service}")
                 time.sleep(LOOK_EVERY_S)
             if words := answer.read_text(encoding="utf-8"):
-                raise OSError(f"{what} {service}: {words}")
+                raise OSError(f"{action} {service}: {words}")
 
 
 class HostControlServer(threading.Thread):
-    """The answering side, on the host: carries requests out until it is closed. ``act`` raises
-    OSError when one fails.
-    """
+    """Carry out requests, on the host, until it is closed. act: takes an action and its target; raises OSError if it fails."""
 
     def __init__(self, folder: Path, act: Callable[[str, str], None]) -> None:
         super().__init__(name="host control", daemon=True)
@@ -77,7 +73,7 @@ class HostControlServer(threading.Thread):
         question.unlink()
         words = ""
         try:
-            self.act(request["what"], request["service"])
+            self.act(request["action"], request["service"])
         except OSError as error:
             words = str(error) or "it failed"
         draft = question.with_suffix(".draft")

@@ -1,4 +1,4 @@
-"""Servers in containers, as a run sees them: stores by their names, replicas and workers by their agents."""
+"""Reach servers in containers for a run: stores by their names, replicas and workers by their agents."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from lab.servers.programs.zookeeper import four_letter
 from lab.servers.server import Server
 
 READY_WITHIN_S = 60.0  # a database that first makes its tables needs long
-LOOKED_AT_S = 0.5  # a server that answered within this time is not asked again
+LOOKED_AT_S = 0.5  # a server that answered within this time is not checked again
 FETCH_EVERY_S = 0.2
-RELAY_EVERY_S = 0.01  # a request at a failpoint waits for the lab's answer
+RELAY_EVERY_S = 0.01  # often, because a request at a failpoint waits for the lab's answer
 PORTS = {"redis": 6379, "redis_nodes": 6379, "zookeeper": 2181, "etcd": 2379, "mysql": 3306}
 PROGRAMS = {"redis": "redis-server", "redis_nodes": "redis-server", "zookeeper": "zookeeper", "etcd": "etcd", "mysql": "mariadbd"}
 
 
 def _etcd_version(server: Server) -> str:
-    about = status(server.port, server.host)
-    return str(about["version"]) if about["leader"] != "0" else ""
+    answer = status(server.port, server.host)
+    return str(answer["version"]) if answer["leader"] != "0" else ""
 
 
 VERSIONS: dict[str, Callable[[Server], str]] = {  # empty until a server of the store is ready; they raise OSError
-    "redis": lambda one: str(info(one.port, "server", one.host)["redis_version"]),
-    "zookeeper": lambda one: four_letter(one.port, "srvr", one.host).partition("version: ")[2].partition(",")[0],
+    "redis": lambda server: str(info(server.port, "server", server.host)["redis_version"]),
+    "zookeeper": lambda server: four_letter(server.port, "srvr", server.host).partition("version: ")[2].partition(",")[0],
     "etcd": _etcd_version,
-    "mysql": lambda one: str(ask(one.port, "SELECT VERSION()", one.host, one.secret)[0][0]),
+    "mysql": lambda server: str(ask(server.port, "SELECT VERSION()", server.host, server.secret)[0][0]),
 }
 VERSIONS["redis_nodes"] = VERSIONS["redis"]
 
@@ -126,18 +126,18 @@ class ContainerServer:
             if self.killed:
                 self.start_again()
 
-    def _ask_control(self, what: str) -> None:
+    def _ask_control(self, action: str) -> None:
         if self.control is None:
             raise OSError(
-                f"cannot {what} {self.name}: this run was not started from the host, and containers may not control Docker; "
+                f"cannot {action} {self.name}: this run was not started from the host, and containers may not control Docker; "
                 "start it there: make scenario … ENGINE=docker"
             )
-        self.control.do(what, self.name)
+        self.control.do(action, self.name)
 
 
 @dataclass
 class AgentServer(ContainerServer):
-    """A replica or a worker, which its agent starts and ends."""
+    """A replica or a worker; its agent starts and ends it."""
 
     place: str = ""
 
@@ -146,7 +146,7 @@ class AgentServer(ContainerServer):
         return self.place
 
     def begin_run(self, **order: Any) -> None:
-        """Start it again for this run. Raises OSError, NotReady."""
+        """Start the process again for this run, with these settings or options. Raises OSError, NotReady."""
         self.ask("PUT", "/order", json.dumps(order))
 
     def clock(self) -> Reading:
@@ -154,7 +154,7 @@ class AgentServer(ContainerServer):
         return read(lambda: self.ask("GET", "/"))
 
     def end_run(self) -> None:
-        """Return to what the container runs outside any run."""
+        """Return to the process that the container has outside any run."""
         with contextlib.suppress(OSError):
             self.ask("DELETE", "/order")
 
@@ -177,11 +177,11 @@ class AgentServer(ContainerServer):
             self.ask("POST", "/kill")
 
     def record_from(self, start: int) -> bytes:
-        """Return its record from a byte on. Raises OSError."""
+        """Return the record from a byte on. Raises OSError."""
         return self._ask("GET", f"/record?from={start}")
 
     def lab_address(self) -> str:
-        """Return this container's address as the other container reaches it. Raises OSError."""
+        """Return the address at which the other container reaches this container. Raises OSError."""
         with socket.create_connection((self.place, agent.PORT), timeout=2.0) as connection:
             return str(connection.getsockname()[0])
 
@@ -209,18 +209,18 @@ ONE_LATE_WRITE = threading.Lock()
 
 
 class Relay(threading.Thread):
-    """Carries what a run needs between its folder here and a container: its record, and the notes of the run's faults."""
+    """Copy a container's record into the run folder, and the notes of the run's faults in both directions."""
 
     def __init__(
-        self, source: AgentServer, record: Path, faults: Path | None = None, ahead_ns: int = 0, others: Sequence[AgentServer] = ()
+        self, source: AgentServer, record: Path, faults: Path | None = None, ahead_ns: int = 0, peers: Sequence[AgentServer] = ()
     ) -> None:
         """Begin with an empty record.
 
-        faults: the folder of the faults; None if there are none. ahead_ns: how far the container's clock is ahead of the lab's:
-        a note has its stamp by the lab's clock here, because the lab ends the fault by it. others: the other replicas.
+        faults: the folder of the faults; None without faults. ahead_ns: how far the container's clock is ahead of the lab's:
+        here, a note is stamped by the lab's clock, because the lab ends the fault by it. peers: all other replicas.
         """
         super().__init__(name=f"relay of {source.name}", daemon=True)
-        self.source, self.path, self.faults, self.ahead_ns, self.others = source, record, faults, ahead_ns, others
+        self.source, self.path, self.faults, self.ahead_ns, self.peers = source, record, faults, ahead_ns, peers
         self._at, self._torn, self._fetched_s = 0, b"", 0.0
         self._over = threading.Event()
         record.touch()
@@ -234,9 +234,9 @@ class Relay(threading.Thread):
                     self.fetch()
 
     def exchange(self, faults: Path) -> None:
-        """Bring the notes of faults here that are new in the container, and the others there. Raises OSError."""
-        there: dict[str, str] = self.source.ask("GET", "/faults")
-        for name, text in there.items():
+        """Copy new notes of faults from the container to the folder, and from the folder to the container. Raises OSError."""
+        notes: dict[str, str] = self.source.ask("GET", "/faults")
+        for name, text in notes.items():
             if not (faults / name).exists():
                 draft = faults / f".{name}.{self.source.name}"
                 draft.write_text(self._stamped_here(text) if name.endswith(NOTE) else text, encoding="utf-8")
@@ -244,28 +244,28 @@ class Relay(threading.Thread):
                 if name.endswith(PASSED):
                     self._let_write_late(name.removesuffix(PASSED))
         for path in faults.glob("[!.]*"):
-            if path.suffix in agent.NOTES and path.name not in there:
+            if path.suffix in agent.NOTES and path.name not in notes:
                 self.source.ask("PUT", f"/faults/{path.name}", path.read_text(encoding="utf-8"))
 
     def _let_write_late(self, fault: str) -> None:
-        """Let a request of this replica write late, alone: no request of another one is between its read and its write."""
+        """Let a request of this replica write late, while no request of another replica is between its read and its write."""
         with ONE_LATE_WRITE:
-            for other in self.others:
-                with contextlib.suppress(OSError):  # it has ended, or a request stays inside
-                    other.ask("PUT", "/gate/closed")
+            for peer in self.peers:
+                with contextlib.suppress(OSError):  # the replica has ended, or a request stays inside
+                    peer.ask("PUT", "/gate/closed")
             self.source.ask("PUT", "/gate/open")
             while f"{fault}{LEFT}" not in self.source.ask("GET", "/faults") and not self._over.wait(RELAY_EVERY_S):
                 pass
-            for one in (*self.others, self.source):
+            for replica in (*self.peers, self.source):
                 with contextlib.suppress(OSError):
-                    one.ask("PUT", "/gate/shared")
+                    replica.ask("PUT", "/gate/shared")
 
     def _stamped_here(self, note: str) -> str:
         record = json.loads(note)
         return json.dumps(record | {"at_ns": record["at_ns"] - self.ahead_ns})
 
     def fetch(self) -> bool:
-        """Copy all of the record that is new, in whole lines. Return whether there was anything. Raises OSError."""
+        """Copy the new part of the record, in complete lines. Return whether there was any. Raises OSError."""
         self._fetched_s = time.monotonic()
         fresh = self.source.record_from(self._at)
         self._at += len(fresh)
@@ -275,7 +275,7 @@ class Relay(threading.Thread):
         return bool(fresh)
 
     def close(self) -> None:
-        """Copy the rest of the record, and stop. Raises OSError when that fails: then evidence is missing."""
+        """Copy the rest of the record, and stop. Raises OSError if that fails: then evidence is missing."""
         self._over.set()
         self.join()
         while self.fetch():
