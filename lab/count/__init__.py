@@ -1,1 +1,1 @@
-"""A counter of one's own: was each acknowledged increment counted? ``lab count`` needs no lock and no server of the lab."""
+"""Check a user's own counter: was each acknowledged increment counted? ``lab count`` needs no lock and no server of the lab."""

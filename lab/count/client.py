@@ -1,6 +1,6 @@
-"""What Locust loads for ``lab count``: a user that sends exactly N requests, and a line for each request that has ended.
+"""Send exactly N requests for ``lab count``, and write a line for each request that has ended. Locust loads this file.
 
-It imports nothing of the lab, since it is in one process with a user's own locustfile, whose packages may have any name. The user
+It imports nothing of the lab: a user's own locustfile is in the same process, and its packages may have the lab's names. The user
 is Locust's HttpUser, because its client never sends a request a second time, which would count twice.
 """
 
@@ -17,7 +17,7 @@ from locust.exception import StopUser
 GIVEN = json.loads(os.environ["LAB_COUNT"])  # the options of the command, and the file to write into
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 lines = Path(GIVEN["record"]).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - open as long as the process is
-HOW = {"data": GIVEN["data"], "headers": dict(GIVEN["header"]), "timeout": GIVEN["timeout_s"], "allow_redirects": False}
+SENT = {"data": GIVEN["data"], "headers": dict(GIVEN["header"]), "timeout": GIVEN["timeout_s"], "allow_redirects": False}
 unsent = iter(range(GIVEN["requests"]))
 unanswered = GIVEN["requests"]
 test = None  # Locust's environment
@@ -35,10 +35,10 @@ def begin(environment, **_):
 
 
 def outcome(response, exception):
-    """Return how a request ended, as its sender knows it.
+    """Return how a request ended, as its sender knows it: acknowledged, refused, failed or unknown.
 
-    An answer below 400 acknowledges, unless the sender's own check refused it. 4xx refuses. After 503 or a refused connection
-    nothing has changed. Whether anything else was counted is unknown.
+    A status below 400 acknowledges, unless the sender's own check refused it. 4xx refuses. After 503 or a refused connection
+    nothing has changed (failed). In all other cases it is unknown whether the request was counted.
     """
     status = getattr(response, "status_code", 0) or 0
     if 200 <= status < 400 and not exception:
@@ -66,12 +66,12 @@ if GIVEN["post"]:
 
         @task
         def send(self):
-            """Send one request, and end Locust after the last one; end this user if none is left."""
+            """Send one request, and end Locust after the last answer. If no request is left, end this user."""
             global unanswered
             if next(unsent, None) is None:
                 raise StopUser
             try:
-                with self.client.post(GIVEN["post"], catch_response=True, **HOW) as answer:
+                with self.client.post(GIVEN["post"], catch_response=True, **SENT) as answer:
                     if answer.status_code and GIVEN["acknowledged"] not in answer.text:
                         answer.failure("not acknowledged")
             finally:

@@ -12,10 +12,10 @@ from lab.errors import BadInput
 
 
 def _ramp(_context: click.Context, _option: click.Parameter, value: str) -> list[int]:
-    found = [int(one) if one.isdecimal() else 0 for one in value.split(",")]
-    if not all(1 <= one <= MOST_USERS for one in found):
+    numbers = [int(number) if number.isdecimal() else 0 for number in value.split(",")]
+    if not all(1 <= number <= MOST_USERS for number in numbers):
         raise BadInput(f"--ramp is a list of numbers of users from 1 to {MOST_USERS}, as in 1,10,50, not {value}")
-    return found
+    return numbers
 
 
 MOST_USERS = 10_000

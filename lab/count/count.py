@@ -1,4 +1,4 @@
-"""``lab count``: read a number, send a load to the program that counts it, and read it again."""
+"""Run ``lab count``: read a number, send a load to the program that counts it, and read the number again."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from lab.text import counted
 
 CLIENT = Path(__file__).with_name("client.py")
 SAMPLE_EVERY_S = 0.25
-PATIENCE_S = 30.0  # an answer that comes in small pieces can last for ever; no request may take longer than this and its time-out
-SETTLES_S = 10.0  # for at most so long may requests without an answer still change the number
+PATIENCE_S = 30.0  # no request may take longer than its time-out and this: an answer in small pieces could last for ever
+SETTLES_S = 10.0  # after the load, the lab waits no longer for the number to stand still
 Read = Callable[[], int]
 Options = Mapping[str, Any]  # of ``command_line.py``, by name
 
 
 def count(given: Options) -> int:
-    """Count in each round, write the picture and the figures, and return the exit status. Raises BadInput, NotReady."""
+    """Count in each round, and write the picture and the figures. Return the exit status. Raises BadInput, NotReady."""
     _check(given)
     read = reader(given["read"], given["allow_host"])
     console, language = terminal(), of_environment(os.environ)
@@ -49,16 +49,16 @@ def count(given: Options) -> int:
             rounds.append(_round(given, users, read, place, supervisor))
             figures = text("count", "figures", language, users, **rounds[-1].figures())
             console.print(f"{figures}\n{picture.sentence(rounds[-1], language)}", soft_wrap=True, highlight=False)
-    found = [{"users": one.users, **one.figures(), "result": one.result()} for one in rounds]
-    replace(folder / "count.json", json.dumps(found, indent=1).encode())
+    results = [{"users": round_.users, **round_.figures(), "result": round_.result()} for round_ in rounds]
+    replace(folder / "count.json", json.dumps(results, indent=1).encode())
     if given["junit"]:
         given["junit"].write_text(picture.junit(rounds, given["post"] or str(given["locustfile"])), encoding="utf-8")
     try:
-        picture.draw(max(rounds, key=lambda one: one.figures()["harm"]), folder / "count.svg", language)
+        picture.draw(max(rounds, key=lambda round_: round_.figures()["harm"]), folder / "count.svg", language)
         console.print(f"\nLook at {shown(folder / 'count.svg')}", soft_wrap=True)
     except ModuleNotFoundError as error:  # the figures stand without a picture
         console.print(f"\n{shown(folder / 'count.json')} has the figures. No picture: {lacking(error) or error}", soft_wrap=True)
-    return status([one.result() for one in rounds])
+    return status([round_.result() for round_ in rounds])
 
 
 def _check(given: Options) -> None:
@@ -87,19 +87,19 @@ def _round(given: Options, users: int, read: Read, folder: Path, supervisor: Sup
         samples.append((time.time(), read()))
         if (now := record.stat().st_size) != size:
             moved_s, size = time.monotonic(), now
-        if time.monotonic() - moved_s > given["timeout_s"] + PATIENCE_S:  # a time-out is for each piece of an answer
+        if time.monotonic() - moved_s > given["timeout_s"] + PATIENCE_S:  # a time-out limits each piece of an answer
             raise NotReady(f"no request has ended for {time.monotonic() - moved_s:.0f} s:\n{last_words(log)}")
         time.sleep(SAMPLE_EVERY_S)
     requests = [msgspec.json.decode(line, type=Ended) for line in record.read_bytes().splitlines()]
     if ended or not requests:
-        kind = BadInput if ended == ExitStatus.BAD_INPUT else NotReady  # as Locust ends if it does not understand its options
-        raise kind(f"Locust ended with {ended} after {counted(len(requests), 'request')}:\n{last_words(log)}")
+        error = BadInput if ended == ExitStatus.BAD_INPUT else NotReady  # Locust does not understand its options, or failed
+        raise error(f"Locust ended with {ended} after {counted(len(requests), 'request')}:\n{last_words(log)}")
     samples.append((time.time(), _settled(read)))
     return Round(users=users, step=-1 if given["down"] else 1, stock=given["stock"], requests=requests, samples=samples)
 
 
 def _argv(given: Options, users: int, folder: Path) -> list[str]:
-    files = [str(one.resolve()) for one in (given["locustfile"], CLIENT) if one]
+    files = [str(file.resolve()) for file in (given["locustfile"], CLIENT) if file]
     options = {"locustfile": ",".join(files), "users": users, "spawn-rate": users, "loglevel": "WARNING"}
     options |= {"exit-code-on-error": 0, "html": folder / "locust.html"}
     options |= {"stop-timeout": math.ceil(given["timeout_s"]) + 1}  # requests that are under way at the end get their answers
@@ -109,7 +109,7 @@ def _argv(given: Options, users: int, folder: Path) -> list[str]:
 
 
 def _settled(read: Read) -> int:
-    """Return the number when it has stood still for a second: requests without an answer may still change it."""
+    """Return the number when it has not changed for a second: requests without an answer may still change it."""
     last, now, until_s = None, read(), time.monotonic() + SETTLES_S
     while now != last and time.monotonic() < until_s:
         unless_interrupted()

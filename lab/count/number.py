@@ -1,4 +1,4 @@
-"""Read a number of somebody's own program: in Redis, in an SQL database, or from an address of the program."""
+"""Read a number of a user's program: in Redis, in an SQL database, or from an address of the program."""
 
 from __future__ import annotations
 
@@ -12,56 +12,50 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from lab.errors import BadInput, NotReady, choose_from
 
-LONGEST_S = 10  # of one reading
+LONGEST_S = 10  # the time limit of one reading
 COMMANDS = ("get", "hget", "hlen", "llen", "scard", "strlen", "xlen", "zcard")  # of Redis: they only read a number
 DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}  # as SQLAlchemy names them
 
 
 def allowed(url: str, option: str, hosts: Collection[str]) -> SplitResult:
-    """Return the parts of an address. Raises BadInput if it has no host, or one that is not this machine and not in ``hosts``."""
+    """Return the parts of an address. Raises BadInput without a host, or if it is neither this machine nor one of ``hosts``."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
-        found = socket.getaddrinfo(host, None) if host else []
+        infos = socket.getaddrinfo(host, None) if host else []
     except (OSError, ValueError) as error:
         raise BadInput(f"{option} {url}: {error}") from None
-    if not found:
+    if not infos:
         raise BadInput(f"{option} {url}: an address begins with its scheme and its host, as in http://127.0.0.1:8000/buy")
-    if host not in hosts and not all(ipaddress.ip_address(str(one[4][0])).is_loopback for one in found):
+    if host not in hosts and not all(ipaddress.ip_address(str(info[4][0])).is_loopback for info in infos):
         raise BadInput(f"{option}: {host} is another machine. If its owner agrees to a heavy load, add --allow-host {host}")
     return parts
 
 
 def reader(url: str, hosts: Collection[str]) -> Callable[[], int]:
-    """Return what reads the number at an address. Raises BadInput. Each reading raises NotReady, or BadInput without a number.
+    """Return a function that reads the number at an address. Raises BadInput; the function raises NotReady and BadInput.
 
     url: ``redis://HOST/DB?get=KEY`` (or another of COMMANDS, with its arguments in turn), ``postgresql://…?query=SELECT …``,
-    ``mysql://…?query=SELECT …``, or ``http://HOST/PATH``. A page is a number, or JSON in which ``#a.b`` names one.
+    ``mysql://…?query=SELECT …``, or ``http://HOST/PATH``: a page that is a number, or JSON with the number at ``#a.b``.
     """
     parts = allowed(url, "--read", hosts)
-    kinds = {
-        "redis": _of_redis,
-        "rediss": _of_redis,
-        "postgresql": _of_sql,
-        "mysql": _of_sql,
-        "http": _of_page,
-        "https": _of_page,
-    }
+    kinds: dict[str, Callable[[SplitResult, dict[str, str]], Callable[[], Any]]] = dict.fromkeys(("redis", "rediss"), _of_redis)
+    kinds |= dict.fromkeys(DRIVERS, _of_sql) | dict.fromkeys(("http", "https"), _of_page)
     ask = kinds[choose_from("scheme of --read", parts.scheme, kinds)](parts, dict(parse_qsl(parts.query)))
     address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()  # without a password
 
     def read() -> int:
         try:
-            found = ask()
-        except Exception as error:  # of several clients: each has errors of its own, and all mean the same here
+            value = ask()
+        except Exception as error:  # each client has errors of its own, and all mean the same here
             raise NotReady(f"{address} cannot be read: {str(error) or type(error).__name__}") from error
         try:  # a missing key is 0, as for INCR
-            number = Decimal(found.decode() if isinstance(found, bytes) else str(0 if found is None else found))
+            number = Decimal(value.decode() if isinstance(value, bytes) else str(0 if value is None else value))
             if number == int(number):
                 return int(number)
         except (ArithmeticError, ValueError):
             pass
-        raise BadInput(f"{address} is not a whole number: {str(found)[:80]!r}")
+        raise BadInput(f"{address} is not a whole number: {str(value)[:80]!r}")
 
     return read
 
@@ -99,9 +93,9 @@ def _of_page(parts: SplitResult, _query: dict[str, str]) -> Callable[[], Any]:
     def ask() -> Any:
         answer = session.get(parts._replace(fragment="").geturl(), timeout=LONGEST_S)
         answer.raise_for_status()
-        found: Any = answer.json() if parts.fragment else answer.text.strip()
+        value: Any = answer.json() if parts.fragment else answer.text.strip()
         for name in filter(None, parts.fragment.split(".")):
-            found = found[int(name) if isinstance(found, list) else name]
-        return found
+            value = value[int(name) if isinstance(value, list) else name]
+        return value
 
     return ask

@@ -1,7 +1,7 @@
-"""Compare the acknowledged increments with the counted ones. Figures go in, and a result comes out.
+"""Compare the acknowledged increments with the counted ones.
 
-A request of which the end is unknown may have been counted. So with A acknowledged, U unknown and a number that grew by G, at
-least A - G acknowledged increments are lost, and at most A + U - G. Below 0, increments were counted of which nobody was told.
+A request whose outcome is unknown may have been counted. So with A acknowledged, U unknown and a number that grew by G, at
+least A - G acknowledged increments are lost, and at most A + U - G. Below 0, increments were counted that were not acknowledged.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Ended(msgspec.Struct):
 
 
 class Result(StrEnum):
-    """What a round shows."""
+    """The result of a round."""
 
     AGREES = "agrees"
-    # unknown requests leave it open
+    # unknown requests leave the result open
     OPEN = "open"
     # no two acknowledged requests were under way at once: nothing can have been lost
     ALONE = "alone"
@@ -46,7 +46,7 @@ class Round(msgspec.Struct, kw_only=True):
     """A load between two readings of the number."""
 
     users: int
-    # what one acknowledged request adds to the number: 1 or -1
+    # the change of the number by one acknowledged request: 1 or -1
     step: int
     # how many things there were to sell
     stock: int | None
@@ -55,41 +55,41 @@ class Round(msgspec.Struct, kw_only=True):
     samples: Sequence[tuple[float, int]]
 
     def ended(self, outcome: str) -> int:
-        """Return how many requests ended so."""
-        return sum(one.outcome == outcome for one in self.requests)
+        """Return the number of requests with this outcome."""
+        return sum(request.outcome == outcome for request in self.requests)
 
     def figures(self) -> dict[str, int]:
-        """Return the figures of the round by name; ``harm``: how many increments are certainly wrong."""
-        found = {name: self.ended(name) for name in ("acknowledged", "refused", "failed", "unknown")}
+        """Return the figures of the round by name; ``harm`` is the number of increments that are certainly wrong."""
+        figures = {name: self.ended(name) for name in ("acknowledged", "refused", "failed", "unknown")}
         before, after = self.samples[0][1], self.samples[-1][1]
         grown = (after - before) * self.step
-        least, most = found["acknowledged"] - grown, found["acknowledged"] + found["unknown"] - grown
-        oversold = 0 if self.stock is None else max(0, found["acknowledged"] - self.stock)
-        found |= {"before": before, "after": after, "grown": grown, "at_once": self.at_once()}
-        return found | {"lost_least": least, "lost_most": most, "oversold": oversold, "harm": max(oversold, least, -most, 0)}
+        least, most = figures["acknowledged"] - grown, figures["acknowledged"] + figures["unknown"] - grown
+        oversold = 0 if self.stock is None else max(0, figures["acknowledged"] - self.stock)
+        figures |= {"before": before, "after": after, "grown": grown, "at_once": self.at_once()}
+        return figures | {"lost_least": least, "lost_most": most, "oversold": oversold, "harm": max(oversold, least, -most, 0)}
 
     def at_once(self) -> int:
-        """Return how many requests that were acknowledged were under way at the same time, at most."""
-        told = [one for one in self.requests if one.outcome == "acknowledged"]
-        changes = sorted([(one.start_s, 1) for one in told] + [(one.end_s, -1) for one in told])
+        """Return the largest number of acknowledged requests that were under way at the same time."""
+        acknowledged = [request for request in self.requests if request.outcome == "acknowledged"]
+        changes = sorted([(request.start_s, 1) for request in acknowledged] + [(request.end_s, -1) for request in acknowledged])
         return max(accumulate(change for _, change in changes), default=0)
 
     def result(self) -> Result:
-        """Return what the round shows, the worst first."""
-        found = self.figures()
-        if found["oversold"]:
+        """Return the result of the round; of several, the worst."""
+        figures = self.figures()
+        if figures["oversold"]:
             return Result.OVERSOLD
-        if found["lost_least"] > 0:
+        if figures["lost_least"] > 0:
             return Result.LOST
-        if found["lost_most"] != 0:
-            return Result.EXTRA if found["lost_most"] < 0 else Result.OPEN
-        if found["at_once"] < 2:
+        if figures["lost_most"] != 0:
+            return Result.EXTRA if figures["lost_most"] < 0 else Result.OPEN
+        if figures["at_once"] < 2:
             return Result.ALONE
-        return Result.UNSOLD if self.stock is not None and not found["refused"] else Result.AGREES
+        return Result.UNSOLD if self.stock is not None and not figures["refused"] else Result.AGREES
 
 
 def status(results: Collection[Result]) -> ExitStatus:
-    """Return the exit status: 1 if a round is bad, 3 if one is open or none shows anything, and otherwise 0."""
+    """Return the exit status: 1 if a round is bad, 3 if a round is open or no round agrees, and otherwise 0."""
     if BAD & {*results}:
         return ExitStatus.BROKEN
     return ExitStatus.GOOD if Result.AGREES in results and Result.OPEN not in results else ExitStatus.NOTHING_SHOWN
