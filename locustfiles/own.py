@@ -1,7 +1,7 @@
 """Let a user's own locustfile drive the run: number and record each ``POST /increment`` that it sends, however it sends them.
 
 The lab loads this file before the user's (``locust -f own.py,theirs.py``). It defines no user. Without ``--record``, Locust only
-prints what the lab must know of the user's file, and ends.
+prints the facts about the user's file that the lab needs, and ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lab.load.tickets import Tickets, share
 HEADER = "X-Request-ID"
 main.load_locustfile_pytest = lambda path: {}  # if no file has a user, Locust would let pytest load them all, this one again
 recording = Recording(events)
-tickets: Tickets | None = None  # as many as the user's file takes
+tickets: Tickets | None = None  # without a limit
 counter = ""  # the counter's host and port
 
 
@@ -32,8 +32,8 @@ counter = ""  # the counter's host and port
 def look(environment, **_):
     options, shape = environment.parsed_options, environment.shape_class
     if not options.record:
-        about = {"name": type(shape).__name__, "takes_options": shape.use_common_options} if shape else {}
-        os.write(1, f"\n{json.dumps(about)}\n".encode())
+        facts = {"name": type(shape).__name__, "takes_options": shape.use_common_options} if shape else {}
+        os.write(1, f"\n{json.dumps(facts)}\n".encode())
         os._exit(0)
     environment.locustfile = Path(environment.parsed_locustfiles[-1]).name  # Locust's report names the first file
 
@@ -54,17 +54,17 @@ def end_well(environment, **_):
 
 
 def recorded(plain):
-    """Return a session's ``request`` that numbers and records what it sends to the counter."""
+    """Wrap the ``request`` method of a session: it numbers and records the requests to the counter."""
 
     @wraps(plain)
-    def request(session, method, url, *args, **about):
+    def request(session, method, url, *args, **options):
         place = urlsplit(url if urlsplit(url).netloc else f"{session.base_url}{url}")
         if (method.upper(), place.netloc, place.path) != ("POST", counter, "/increment"):
-            return plain(session, method, url, *args, **about)
+            return plain(session, method, url, *args, **options)
         ticket = tickets.take()
-        others = {key: value for key, value in (about.pop("headers", None) or {}).items() if key.lower() != HEADER.lower()}
-        about["headers"] = {**others, HEADER: ticket.request_id}
-        return recording.send(ticket.request_id, ticket.intended_ns, lambda: plain(session, method, url, *args, **about))
+        headers = {key: value for key, value in (options.pop("headers", None) or {}).items() if key.lower() != HEADER.lower()}
+        options["headers"] = {**headers, HEADER: ticket.request_id}
+        return recording.send(ticket.request_id, ticket.intended_ns, lambda: plain(session, method, url, *args, **options))
 
     return request
 

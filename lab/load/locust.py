@@ -24,7 +24,7 @@ from lab.servers.process import last_words
 from lab.servers.supervisor import Forkable, Supervisor
 
 RECORD = "requests.jsonl"
-OWN = LOCUSTFILE.with_name("own.py")  # records what a user's own locustfile sends
+OWN = LOCUSTFILE.with_name("own.py")  # records the requests of a user's own locustfile
 MASTER_PORT = 5557  # the port at which workers in other containers join
 ASK_EVERY_S = 0.1  # how often to check the servers: each check takes processor time from the run
 PATIENCE_S = 30.0  # Locust hangs if no request ends for this long plus one request's timeout and a user's pause
@@ -32,7 +32,7 @@ LOCUST = Forkable("locust.main:main", ("locust.main", "lab.load.tickets", "lab.l
 
 
 def environment(whole: bool = False) -> dict[str, str]:
-    """Return the environment of Locust's processes. whole: with all of this process, which a user's own locustfile may read."""
+    """Return the environment of Locust's processes. whole: with all variables of this process, for a user's own locustfile."""
     kept = {name: value for name, value in os.environ.items() if whole or name in ("HOME", "TMPDIR")}
     return kept | {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(HOME)}
 
@@ -49,12 +49,13 @@ def fitted_to_load(supervisor: Supervisor, scenario: Scenario, given: Mapping[st
         pid = supervisor.start(argv, environment(whole=True), Path.cwd(), log, LOCUST)
         while (status := supervisor.exit_of(pid)) is None:
             time.sleep(0.02)
-        said = last_words(log, 40)
+        output = last_words(log, 40)
     if status != 0:
-        lines = re.findall(rf'File "[^"]*{re.escape(Path(path).name)}", line (\d+)', said)
+        lines = re.findall(rf'File "[^"]*{re.escape(Path(path).name)}", line (\d+)', output)
         place = f"{path}, line {lines[-1]}" if lines else path
-        raise BadInput(f"--load: Locust cannot load {place}: {[*said.splitlines(), *re.findall('/ERROR/.*?: (.+)', said)][-1]}")
-    shape = json.loads(said.splitlines()[-1])  # as OWN prints it
+        reasons = [*output.splitlines(), *re.findall("/ERROR/.*?: (.+)", output)]
+        raise BadInput(f"--load: Locust cannot load {place}: {reasons[-1]}")
+    shape = json.loads(output.splitlines()[-1])  # OWN prints it
     if not shape and not scenario.run_time:
         raise BadInput(f"--run-time is missing: {path} has no LoadTestShape, which would end the load. Give --run-time 30s")
     if not shape or shape["takes_options"]:
@@ -64,7 +65,7 @@ def fitted_to_load(supervisor: Supervisor, scenario: Scenario, given: Mapping[st
     return dataclasses.replace(scenario, users=0)
 
 
-class LoadFailed(Exception):  # noqa: N818 - the name says what happened
+class LoadFailed(Exception):  # noqa: N818 - an event
     """Locust itself failed. The message quotes the end of its log."""
 
     unwritten = ""  # why requests are not on record; empty if all are
@@ -107,10 +108,8 @@ class Load:
             if fresh := self._lines.read().count(b"\n"):
                 moved_s, count = time.monotonic(), count + fresh
                 on_progress(count)
-            if time.monotonic() - moved_s > patience_s:
-                raise LoadFailed(
-                    f"no answer for {time.monotonic() - moved_s:.0f} s; the end of {self._log}:\n{last_words(self._log)}"
-                )
+            if (idle_s := time.monotonic() - moved_s) > patience_s:
+                raise LoadFailed(f"no answer for {idle_s:.0f} s; the end of {self._log}:\n{last_words(self._log)}")
             time.sleep(0.02)
         on_progress(count + self._lines.read().count(b"\n"))
         if status != 0:
@@ -140,8 +139,8 @@ class Load:
                 "timeout-s": scenario.request_timeout_s,
             }
         users = scenario.locust_users
-        given = {"users": users, "spawn-rate": scenario.spawn_rate or users, "run-time": scenario.run_time}
-        options |= {name: value for name, value in given.items() if value}
+        limits = {"users": users, "spawn-rate": scenario.spawn_rate or users, "run-time": scenario.run_time}
+        options |= {name: value for name, value in limits.items() if value}
         if self._workers:
             options |= {"master-bind-port": MASTER_PORT, "expect-workers": self._workers, "expect-workers-max-wait": 30}
         elif scenario.processes > 1:

@@ -49,7 +49,7 @@ class Recording:
     """Record the requests of one Locust process. ``path`` is the file during a test; None if nobody wants a record."""
 
     def __init__(self, events: Any) -> None:
-        """Add the option ``--record`` to Locust, and listen to its events. events: those of Locust."""
+        """Add the option ``--record`` to Locust, and listen to its events. events: Locust's events."""
         self.path: Path | None = None
         self._recorder: Recorder | None = None
         self._open: dict[str, tuple[int, int]] = {}  # by the name of a request without an answer: when it was due and sent
@@ -67,7 +67,7 @@ class Recording:
         intended_ns: when it should have been sent. If it is ended before its answer, its outcome is unknown, and its status 0.
         """
         if self._is_over:
-            raise GreenletExit  # it would not be on record
+            raise GreenletExit  # the request would not be on record
         start_ns = monotonic_ns()
         self._open[request_id] = min(intended_ns, start_ns), start_ns
         status, body = 0, None
@@ -95,7 +95,7 @@ class Recording:
 
     @contextmanager
     def _written(self) -> Iterator[None]:
-        """End Locust if a file cannot be written in the block: what follows would not be on record."""
+        """End Locust if a file cannot be written in the block: later requests would not be on record."""
         try:
             yield
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Record where a run was made: versions, machine, commit, fingerprints of the code, and how busy other programs were.
+"""Record the environment of a run: versions, machine, commit, fingerprints of the code, and how busy other programs were.
 
 Records are shared, so they have no host name and no path.
 """
@@ -23,7 +23,7 @@ from lab.prerequisites import PROGRAMS, ZOOKEEPER_JARS, printed_version
 
 SERVERS = ("redis-server", "nginx", "mariadbd", "postgres", "etcd")
 JUDGE = ("lab/judge", "lab/evidence")  # the folders that decide how evidence is read and judged
-# the folders that decide the events of a run, without those that report about it
+# the folders that decide the events of a run, without the folders that draw or report it
 CODE = (*JUDGE, "app", "lab/load", "lab/run", "lab/scenario", "lab/servers", "locustfiles", "scenarios")
 
 
@@ -31,21 +31,21 @@ CODE = (*JUDGE, "app", "lab/load", "lab/run", "lab/scenario", "lab/servers", "lo
 def packages() -> dict[str, str]:
     """Return the versions of Python and of the libraries that affect a result; empty if one is not installed."""
     libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "psycopg", "sqlalchemy")
-    found = dict.fromkeys(libraries, "")
+    versions_of = dict.fromkeys(libraries, "")
     for name in libraries:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # it is of an extra
-            found[name] = importlib.metadata.version(name)
-    return {"python": platform.python_version()} | {f"{name} (package)": version for name, version in found.items()}
+            versions_of[name] = importlib.metadata.version(name)
+    return {"python": platform.python_version()} | {f"{name} (package)": version for name, version in versions_of.items()}
 
 
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of Python, of the libraries that affect a result, and of the servers that this machine has."""
-    programs = [(one, one.found()) for one in PROGRAMS if one.name in SERVERS]
-    servers = {one.name: printed_version(path, one.version_flag) if path else "" for one, path in programs}
+    programs = [(program, program.found()) for program in PROGRAMS if program.name in SERVERS]
+    servers = {program.name: printed_version(path, program.version_flag) if path else "" for program, path in programs}
     # a file next to the Java archive has the version in its name
-    named = [near.name for jar in ZOOKEEPER_JARS for near in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
-    servers["zookeeper"] = next(iter(named), "")
+    names = [near.name for jar in ZOOKEEPER_JARS for near in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
+    servers["zookeeper"] = next(iter(names), "")
     return packages() | servers
 
 

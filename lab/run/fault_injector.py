@@ -29,7 +29,7 @@ LOOK_EVERY_S = 0.003
 def prepare(faults: Sequence[Fault], folder: Path) -> None:
     """Write a file for each fault, which the replicas read when they start."""
     folder.mkdir()
-    for name, fault in _named(faults).items():
+    for name, fault in _by_name(faults).items():
         text = json.dumps(dataclasses.asdict(fault.injection(name)))
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
@@ -48,7 +48,7 @@ def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Pat
         injector.finish()
 
 
-def _named(faults: Sequence[Fault]) -> dict[str, Fault]:
+def _by_name(faults: Sequence[Fault]) -> dict[str, Fault]:
     """Return the faults by their names in this run: the kind and a number."""
     return {f"{kind_of(fault)}-{number}": fault for number, fault in enumerate(faults, 1)}
 
@@ -58,7 +58,7 @@ class _Injector(threading.Thread):
 
     def __init__(self, faults: Sequence[Fault], folder: Path, system: System, record: Path) -> None:
         super().__init__(name="faults", daemon=True)
-        self.pending = _named(faults)
+        self.pending = _by_name(faults)
         self.active: list[tuple[Fault, FaultRecord]] = []
         self.over_ns: dict[str, int] = {}  # by the fault's name: when to recover it
         self.folder, self.system, self.record = folder, system, record
@@ -137,9 +137,9 @@ class _Injector(threading.Thread):
 
 
 @contextlib.contextmanager
-def _named_failure(record: FaultRecord, what: str) -> Iterator[None]:
-    """Name the fault in any error that the block raises. Raises LabFailed."""
+def _named_failure(record: FaultRecord, action: str) -> Iterator[None]:
+    """Raise LabFailed with the name of the fault for any error of the block. action: injected or recovered."""
     try:
         yield
     except Exception as error:
-        raise LabFailed(f"the fault {record.name} could not be {what}: {described(error)}") from error
+        raise LabFailed(f"the fault {record.name} could not be {action}: {described(error)}") from error

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lab.servers.store import EventRecorder
 
 
-class CutShort(Exception):  # noqa: N818 - the name says what happened
+class CutShort(Exception):  # noqa: N818 - an event
     """Somebody stopped a run before all requests were sent. This is no error."""
 
 
@@ -75,15 +75,15 @@ def run(
     begun = False
     with kept_on_failure(folder), ThreadPoolExecutor(1) as aside:
         versions = environment.versions if engine == "local" else environment.packages
-        asked = aside.submit(lambda: (environment.commit(), versions()))  # while the servers start
+        facts = aside.submit(lambda: (environment.commit(), versions()))  # while the servers start
         try:
             signals.release()
             injecting = _injector(() if drive_injects else scenario.faults, folder.path)
             with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                 begun, record.lock_servers = True, len(system.lock_store)
                 record.versions = dict(system.versions)
-                here = supervisor if engine == "local" else None
-                _run(system, scenario, injecting, drive, folder, record, here)
+                local_supervisor = supervisor if engine == "local" else None
+                _run(system, scenario, injecting, drive, folder, record, local_supervisor)
                 if system.clocks is not None:
                     with contextlib.suppress(OSError):  # the readings of the beginning are enough
                         system.clocks.look_again()
@@ -104,7 +104,7 @@ def run(
             if begun:
                 with contextlib.suppress(OSError):
                     record.files = record.files or inventory(folder.path)  # a run that was cut short has an inventory too
-                record.commit, known = asked.result()
+                record.commit, known = facts.result()
                 record.versions |= known
                 save(folder.path / "run.json", record)
     return folder, record
