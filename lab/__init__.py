@@ -1,4 +1,4 @@
-"""The lab: it starts replicas and stores, breaks them on purpose, judges what happened, and draws it.
+"""Start replicas and stores, break them on purpose, judge the run, and draw it.
 
-Each folder has one concern, which its docstring says. Its order of imports is a table in docs/architecture.md.
+Each folder has one concern, which its docstring says. docs/architecture.md has a table of the order of imports.
 """

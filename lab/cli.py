@@ -26,7 +26,7 @@ GROUPS = {  # of the commands in the help
     "Published locks": "libraries",
     "Maintain": "check report serve clean doctor",
 }
-ELSEWHERE = {  # the module of each command that is none of this file's
+ELSEWHERE = {  # the module of each command that is not in this file
     "experiment": "lab.commands.experiment_commands",
     "explore": "lab.explore.commands.command_line",
     "play": "lab.explore.commands.command_line",
@@ -52,8 +52,8 @@ class Commands(click.Group):
         """Write the commands into the help, each with its first sentence."""
         for title, names in GROUPS.items():
             with formatter.section(title):
-                found = {name: self.get_command(ctx, name) for name in names.split()}
-                formatter.write_dl([(name, one.get_short_help_str(formatter.width)) for name, one in found.items()])
+                commands = {name: self.get_command(ctx, name) for name in names.split()}
+                formatter.write_dl([(name, command.get_short_help_str(formatter.width)) for name, command in commands.items()])
 
 
 @click.version_option(package_name="lock-lab", prog_name="lab")
@@ -271,7 +271,7 @@ def give_class(step: int, **page: Any) -> int:
 def main() -> None:
     """Run the command line and end with its exit status (``ExitStatus``)."""
     if any(name.endswith("LAB_COMPLETE") for name in os.environ):
-        lab()  # a shell asks what completes a word: click answers, and ends
+        lab()  # a shell requests the completions of a word: click prints them, and ends
     end_with_lab()
     output = attach()
     raise_on_signals()

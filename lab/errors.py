@@ -1,4 +1,4 @@
-"""The errors of a command of the lab, and the exit status of each. Standard library only, for the set-up."""
+"""Define the errors of the lab's commands, and the exit status of each. Standard library only, for the set-up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.shelf.plugins import suggestion
 class ExitStatus(IntEnum):
     """The exit statuses of every command; defined here and nowhere else."""
 
-    GOOD = 0  # promises were kept, or what broke was never promised
+    GOOD = 0  # promises were kept, or the broken claim was never promised
     BROKEN = 1  # a promise was broken
     BAD_INPUT = 2  # the command line, a file or a setting is wrong
     NOTHING_SHOWN = 3  # the run or the measurement proves nothing
@@ -20,7 +20,7 @@ class ExitStatus(IntEnum):
     CANNOT_WRITE = 5  # the disk is full, a folder is read-only, or a file is in a folder's place
     LAB_FAILED = 6  # an error that the lab did not foresee
     INTERRUPTED = 130  # Ctrl-C, SIGTERM or a closed terminal: 128 + SIGINT, as shells count
-    OUTPUT_CLOSED = 141  # what reads the output has ended, as in `lab … | head -1`: 128 + SIGPIPE, as shells count
+    OUTPUT_CLOSED = 141  # the reader of the output has ended, as in `lab … | head -1`: 128 + SIGPIPE, as shells count
 
 
 MEANINGS = {
@@ -45,23 +45,14 @@ SEVERITY = (  # of the runs of one command, the worst last
     ExitStatus.BAD_INPUT,
     ExitStatus.INTERRUPTED,
 )
-# An OSError with one of these numbers is about the place, and not an error of the lab.
+# An OSError with one of these numbers is a fault of the place, such as a full disk, and not of the lab.
 OF_THE_PLACE = {
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EFBIG,
-    errno.EROFS,
-    errno.EACCES,
-    errno.EPERM,
-    errno.EIO,
-    errno.EEXIST,
-    errno.ENOTDIR,
-    errno.EISDIR,
-    errno.ENAMETOOLONG,
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO),
+    *(errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG),
 }
 
 
-# The command that lists all things of a kind: an error names it in place of a long list.
+# The command that lists all things of a kind: an error names this command instead of a long list.
 LISTED_BY = {
     "experiment": "lab experiment",
     "known failure": "lab libraries failures",
@@ -82,44 +73,44 @@ class LabError(Exception):
     exit_status = ExitStatus.CANNOT_RUN
 
 
-class BadInput(LabError):  # noqa: N818 - names what it is
-    """The user's input is wrong. The message names the thing, its place, and the valid choices or what lists them."""
+class BadInput(LabError):  # noqa: N818 - a state
+    """The user's input is wrong. The message names the thing, its place, and the valid choices or the command that lists them."""
 
     exit_status = ExitStatus.BAD_INPUT
 
 
-class MissingProgram(LabError):  # noqa: N818 - names what it is
+class MissingProgram(LabError):  # noqa: N818 - a state
     """A program that the lab needs is not installed. The message says how to install it."""
 
 
-class MissingPackage(LabError):  # noqa: N818 - names what it is
+class MissingPackage(LabError):  # noqa: N818 - a state
     """A Python package that a lock needs is not installed. The message says how to get it."""
 
 
-class NotReady(LabError):  # noqa: N818 - names what it is
+class NotReady(LabError):  # noqa: N818 - a state
     """A server did not start, or did not stay up. The message holds the end of its log."""
 
 
-class CannotWrite(LabError):  # noqa: N818 - names what happened
-    """A file cannot be written, or not be read. The message names it and the reason."""
+class CannotWrite(LabError):  # noqa: N818 - an event
+    """A file cannot be written or read. The message names the file and the reason."""
 
     exit_status = ExitStatus.CANNOT_WRITE
 
 
-class NothingShown(LabError):  # noqa: N818 - states what happened
+class NothingShown(LabError):  # noqa: N818 - an event
     """A run ended without a verdict, or a measured command failed: its figures mean nothing. The message says why."""
 
     exit_status = ExitStatus.NOTHING_SHOWN
 
 
-class LabFailed(LabError):  # noqa: N818 - names what happened
-    """The lab failed for a reason that it did not foresee. Of a run, the message names the folder that keeps its evidence."""
+class LabFailed(LabError):  # noqa: N818 - an event
+    """The lab failed for an unforeseen reason. After a failed run, the message names the folder that keeps its evidence."""
 
     exit_status = ExitStatus.LAB_FAILED
 
 
 def of_the_place(error: BaseException) -> bool:
-    """Return whether an error is about the place of a file: no space, no permission, a file in a folder's place."""
+    """Return whether an error comes from the place of a file: no space, no permission, a file in a folder's place."""
     return isinstance(error, OSError) and error.errno in OF_THE_PLACE
 
 
@@ -132,9 +123,10 @@ def in_short(error: BaseException) -> str:
 
 
 def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "", owner: str = "") -> str:
-    """Return the name if it is one of the choices. Raises BadInput with the nearest choice, or with what lists them.
+    """Return the name if it is one of the choices. Raises BadInput with the nearest choice, or the command that lists them.
 
-    owner: the thing that does not have what is named, if there is one: "the fault freeze".
+    kind: the kind of the choices, such as "stage". where: the file or option with the name. owner: the thing that has the
+    choices, if there is one, such as "the fault freeze".
     """
     names = list(choices)
     if name in names:

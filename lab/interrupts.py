@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a closed terminal end the lab in the same way: all servers stop, and the partial run is kept."""
+"""End the lab in the same way on Ctrl-C, SIGTERM and a closed terminal: all servers stop, and the partial run is kept."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user or the system asked the lab to stop. The message names the signal, or what else happened."""
+    """The user or the system asked the lab to stop. The message names the signal, or another reason."""
 
 
-_pending: list[Interrupted] = []  # the interrupt that came, if one came
-_came: list[Interrupted] = []  # the interrupt that came while signals were held
-_holders: set[Signals] = set()  # what holds the signals now
+_pending: list[Interrupted] = []  # the latest interrupt, if there was one
+_came: list[Interrupted] = []  # the latest interrupt while signals were held
+_holders: set[Signals] = set()  # the objects that hold the signals now
 
 
 def interrupt(reason: Interrupted) -> None:
@@ -32,14 +32,14 @@ def interrupt(reason: Interrupted) -> None:
 
 
 def pending() -> Interrupted | None:
-    """Return the interrupt that came, if one came."""
+    """Return the latest interrupt; None without one."""
     return _pending[0] if _pending else None
 
 
 def unless_interrupted() -> bool:
-    """Return False, or raise Interrupted if an interrupt came earlier.
+    """Return False; raise Interrupted if an interrupt came earlier.
 
-    The exception of that interrupt may be lost: Python drops an exception that is raised inside a finalizer, and an exception
+    The interrupt's own exception may be lost: Python drops an exception that is raised inside a finalizer, and an exception
     of another thread does not reach this one.
     """
     if _pending:
@@ -60,7 +60,7 @@ def interruptible() -> Iterator[None]:
 
 
 def raise_on_signals() -> dict[signal.Signals, Any]:
-    """Let SIGINT, SIGTERM and SIGHUP raise Interrupted from now on. Return the handlers of before.
+    """Let SIGINT, SIGTERM and SIGHUP raise Interrupted from now on. Return the previous handlers.
 
     Under ``nohup`` SIGHUP is ignored, and stays ignored.
     """
@@ -76,17 +76,17 @@ def raise_on_signals() -> dict[signal.Signals, Any]:
 
 
 class Signals:
-    """Signals that are only noted while they are held. Holds nest.
+    """A hold on signals: while it lasts, a signal is only noted. Several holds can overlap.
 
-    To block signals in this thread would not do: another thread of the process would receive them.
+    Blocking signals in this thread would not work: another thread of the process would receive them.
     """
 
     def hold(self) -> None:
-        """Let a signal only be noted from now on."""
+        """From now on, only note a signal."""
         _holders.add(self)
 
     def release(self) -> None:
-        """Let a signal interrupt again, unless others hold it. Raises Interrupted if one came."""
+        """Let a signal interrupt again, unless there is another hold. Raises Interrupted if a signal was noted."""
         _holders.discard(self)
         if _came and not _holders:
             raise _came.pop()
@@ -107,29 +107,29 @@ def signals_held() -> Iterator[Signals]:
 
 @contextlib.contextmanager
 def staying() -> Iterator[None]:
-    """While somebody's code runs in this process, let ``os._exit`` raise SystemExit. Processes that the code forks end by it."""
-    ends, here = os._exit, os.getpid()
+    """Let ``os._exit`` raise SystemExit within the block, which runs a user's code. Forked processes exit as usual."""
+    exit_now, own_pid = os._exit, os.getpid()
 
     def stay(status: int) -> None:
-        if os.getpid() != here:
-            ends(status)
+        if os.getpid() != own_pid:
+            exit_now(status)
         raise SystemExit(status)
 
-    os._exit = stay  # type: ignore[assignment] # it returns no more than the other
+    os._exit = stay  # type: ignore[assignment] # it does not return either
     try:
         yield
     finally:
-        os._exit = ends
+        os._exit = exit_now
 
 
 def ignore_signals() -> None:
-    """Let no signal disturb this process in what it does at its end."""
+    """Ignore all signals from now on, while this process ends."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 def end_with_parent() -> None:
-    """Let the kernel kill this process when its parent ends. Do nothing if the system cannot do that."""
+    """Let the kernel kill this process when its parent ends. Only Linux can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
@@ -140,7 +140,7 @@ PARENT = "LAB_PARENT"  # in the environment of a lab that this process starts: t
 def end_with_lab() -> None:
     """If another lab has started this process, kill it as soon as that lab is gone. Its supervisor then ends its servers.
 
-    The kernel's signal at the death of a parent would not do: it comes at the end of the thread that started this process.
+    The kernel's signal for a parent's death does not work here: it comes at the end of the thread that started this process.
     """
     parent = os.environ.pop(PARENT, "")  # popped: the processes below this one have another parent
 

@@ -1,4 +1,4 @@
-"""Run, judge, draw, publish: the one place where the steps of a run meet, wherever its servers are."""
+"""Run, judge, draw and publish: join the steps of a run, on this machine and in containers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Conducted:
 
     @property
     def exit_status(self) -> int:
-        """Return the exit status of a command whose one run this is."""
+        """Return the exit status of a command with this one run."""
         if self.record.ended.is_interrupt:
             return ExitStatus.INTERRUPTED
         return ExitStatus.CANNOT_WRITE if self.unwritten else self.judgement.exit_status
@@ -58,7 +58,7 @@ def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
         load = Load(supervisor, scenario, system.address, folder, len(system.workers))
-        importlib.import_module("lab.report.run_page")  # meanwhile: neither the servers nor the prompt wait for what draws
+        importlib.import_module("lab.report.run_page")  # while the load runs: so nothing waits for this import later
         try:
             with load_workers(system, folder):
                 load.wait(on_progress, well)
@@ -78,15 +78,15 @@ def conduct(
     bring_up: ClusterFactory | None = None,
     drive_injects: bool = False,
 ) -> Conducted:
-    """Make one run and judge it. Its folder is published only if an interrupt came while it was judged.
+    """Make one run and judge it. The folder is published here only if an interrupt came while the run was judged.
 
     Raises as ``lab.run.runner.run`` does.
 
-    bring_up: starts servers on this machine; without it, they run where the engine is.
+    bring_up: starts servers on this machine; without it, the engine in use starts them.
     """
-    where = (bring_up, "local") if bring_up else (cluster(), engine())
+    servers = (bring_up, "local") if bring_up else (cluster(), engine())
     with signals_held() as signals:  # an interrupt must leave no run without its verdict and its name
-        folder, record = run(signals, supervisor, stage, scenario, drive, command, *where, reports, drive_injects)
+        folder, record = run(signals, supervisor, stage, scenario, drive, command, *servers, reports, drive_injects)
         with kept_on_failure(folder):
             judgement, findings = judge(folder.path)
         done = Conducted(folder, record, judgement, findings, findings.losses_unwritten or record.unwritten)
@@ -103,11 +103,11 @@ def conduct(
 
 
 def fitted(scenario: str, stage: str, given: Mapping[str, Any]) -> tuple[Stage, Scenario]:
-    """Return a stage, and a scenario with these options as a run of it has it. Raises BadInput, ModuleNotFoundError."""
-    found = find_stage(stage)
-    if found.store:
-        stores.store(found.store)  # if its client is not installed, no run begins
-    return found, override(scenarios.load(scenario), found, as_many_as_are_up(given))
+    """Return a stage, and a scenario with these options, adapted to the stage. Raises BadInput, ModuleNotFoundError."""
+    lock_stage = find_stage(stage)
+    if lock_stage.store:
+        stores.store(lock_stage.store)  # if its client is not installed, no run begins
+    return lock_stage, override(scenarios.load(scenario), lock_stage, as_many_as_are_up(given))
 
 
 def make_run(
@@ -120,7 +120,7 @@ def make_run(
 ) -> Conducted:
     """Make and judge one run by Locust, with a progress bar on the console if one is given. Raises as ``conduct`` does.
 
-    on_judged: is called as soon as the verdict is known. An interrupt after the verdict publishes the run.
+    on_judged: is called when the verdict is known. After an interrupt behind the verdict, the run is published.
     """
     done = None
     try:
@@ -136,12 +136,12 @@ def make_run(
 
 
 def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:
-    """Draw a run; publish its folder, and write the site. Return what to look at.
+    """Draw a run, publish its folder, and write the site. Return the path that the user should open.
 
     is_listed: False if the site is written later, after many runs.
 
-    The folder is published even when drawing fails or is interrupted: the evidence and the verdict are complete before.
-    Nothing is drawn of a run whose evidence could not be written, and a disk that is full now is only reported.
+    The folder is published even if drawing fails or is interrupted: the evidence and the verdict are complete before.
+    A run with unwritten evidence is not drawn. A disk that is full now is only reported.
     """
     from lab.report import run_page
 
@@ -158,13 +158,13 @@ def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:
             publish_site(done.folder.path.parents[1])
         if done.unwritten:
             sys.stderr.write(f"error: a part of the run could not be written: {done.unwritten}\n")
-    found = [path for name in ("report*.html", "verdict.json") for path in done.folder.path.glob(name)]
-    return done.folder.path if done.unwritten or not found else found[0 if draw else -1]
+    pages = [path for name in ("report*.html", "verdict.json") for path in done.folder.path.glob(name)]
+    return done.folder.path if done.unwritten or not pages else pages[0 if draw else -1]
 
 
 def publish_site(reports: Path = REPORTS) -> None:
     """Write the site of runs again. An error is only reported: the run itself is published already."""
-    from lab.report import site  # here: a run begins without it
+    from lab.report import site  # imported here, so that a run begins sooner
 
     try:
         site.write(reports)

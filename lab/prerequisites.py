@@ -1,4 +1,4 @@
-"""Which programs are installed, in which versions, and how to install the missing ones. Standard library only, for the set-up."""
+"""Find the installed programs and their versions, and tell how to install missing ones. Standard library only, for the set-up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.errors import MissingPackage, MissingProgram
 
-# where distributions install servers; Debian keeps each version of PostgreSQL in a folder of its own, and the newest is taken
+# folders of servers; Debian has one for each version of PostgreSQL, and the newest version comes first
 POSTGRESQL = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), key=lambda name: (len(name), name), reverse=True)
 SERVER_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin", *POSTGRESQL)
 
@@ -22,35 +22,35 @@ class SystemProgram:
     """A program of the system that the lab needs."""
 
     name: str
-    # its package, by package manager
+    # the package, by package manager
     packages: dict[str, str]
-    # what it is for, in words
+    # its use, in words
     needed_for: str
-    # makes it print its version
+    # the flag that prints its version
     version_flag: str = "--version"
     # only stages with this store need it; empty if all need it
     store: str = ""
-    # where it is on each system, if it is not a command (a Java archive, a package of Debian)
+    # its path on each system, if it is not a command (a Java archive, a package of Debian)
     files: tuple[str, ...] = ()
 
     def found(self) -> str | None:
-        """Return where it is; None if it is not installed."""
+        """Return the path of the program; None if it is not installed."""
         return next((file for file in self.files if os.path.exists(file)), None) or shutil.which(self.name, path=search_path())  # noqa: PTH110 - as which does
 
 
-def _everywhere(package: str, **others: str) -> dict[str, str]:
-    return {manager: others.get(manager, package) for manager in ("apt", "dnf", "brew")}
+def _everywhere(package: str, **exceptions: str) -> dict[str, str]:
+    return {manager: exceptions.get(manager, package) for manager in ("apt", "dnf", "brew")}
 
 
 ZOOKEEPER_JARS = ("/usr/share/java/zookeeper.jar", "/opt/homebrew/opt/zookeeper/libexec/lib/zookeeper.jar")
 FAKETIMES = tuple(
     f"/usr/lib/{place}/libfaketime.so.1" for place in ("x86_64-linux-gnu/faketime", "aarch64-linux-gnu/faketime", "faketime")
 )
-UNSYNCED_PAGES = "cachestat"  # what scenarios with a loss of power need: a system call, and no program
-CLOCKS = "clocks"  # what scenarios with clocks that jump need, as stages need their store
-LANGUAGES = "languages"  # what the tests of workers need
-PHP = "php"  # what the locks of PHP need, in libraries/
-BROWSER = "browser"  # what the tests of the lab's pages need
+UNSYNCED_PAGES = "cachestat"  # scenarios with a loss of power need it: a system call, not a program
+CLOCKS = "clocks"  # in place of a store, for programs of scenarios with clocks that jump
+LANGUAGES = "languages"  # for programs of the tests of workers
+PHP = "php"  # for programs of the PHP locks in libraries/
+BROWSER = "browser"  # for programs of the tests of the lab's pages
 PROGRAMS = (
     SystemProgram("redis-server", _everywhere("redis", apt="redis-server"), "the store of the lock and of the counter"),
     SystemProgram("nginx", _everywhere("nginx"), "the load balancer in front of the replicas", version_flag="-v"),
@@ -91,7 +91,7 @@ PROGRAMS = (
     ),
 )
 
-EXTRAS = {  # the packages that a plain `lab test` does without, by the extra of pyproject.toml that has them
+EXTRAS = {  # the packages that a plain `lab test` does not need, by their extra in pyproject.toml
     "charts": ("matplotlib",),
     "class": ("segno",),
     "stores": ("etcd3gw", "kazoo", "psycopg", "pymysql", "requests", "sqlalchemy"),
@@ -99,7 +99,7 @@ EXTRAS = {  # the packages that a plain `lab test` does without, by the extra of
 
 
 def lacking(error: BaseException) -> MissingPackage | None:
-    """Return what to tell the user of an error if it is the import of a package of an extra; otherwise None."""
+    """Return an error for the user if an import of a package of an extra failed; None for any other error."""
     for extra, packages in EXTRAS.items():
         if isinstance(error, ModuleNotFoundError) and error.name in packages:
             return MissingPackage(f"the package {error.name} is not installed. Install it with: pip install 'lock-lab[{extra}]'")
@@ -107,17 +107,17 @@ def lacking(error: BaseException) -> MissingPackage | None:
 
 
 def search_path() -> str:
-    """Return where programs are looked for: next to this Python, on PATH, and where distributions keep their servers."""
+    """Return the folders in which programs are searched: next to this Python, those of PATH, and those of servers."""
     own = str(Path(sys.executable).parent)
     return os.pathsep.join([own, os.environ.get("PATH", os.defpath), *SERVER_FOLDERS])
 
 
 def program(name: str) -> str:
     """Return the path of a program. Raises MissingProgram, with how to install it."""
-    found = shutil.which(name, path=search_path())
-    if found is None:
+    path = shutil.which(name, path=search_path())
+    if path is None:
         raise MissingProgram(f"{name} is not installed. {how_to_install(name)}")
-    return found
+    return path
 
 
 def manager() -> str | None:
@@ -127,7 +127,7 @@ def manager() -> str | None:
 
 
 def install_line(programs: list[str]) -> str:
-    """Return the command that installs these programs on this system, or on Debian if its package manager is not known."""
+    """Return the command that installs these programs here, or on Debian if the package manager is unknown."""
     by = manager() or "apt"
     by_name = {program.name: program for program in PROGRAMS}
     packages = " ".join(by_name[name].packages[by] if name in by_name else name for name in programs)
@@ -137,7 +137,7 @@ def install_line(programs: list[str]) -> str:
 
 
 def how_to_install(name: str) -> str:
-    """Return one sentence for an error message."""
+    """Return one sentence, for an error message, on how to install a program."""
     if name == UNSYNCED_PAGES:
         return "It is a system call of Linux 6.5 or newer, for files on the file system of a disk: not on tmpfs, not on overlay."
     known = next((program for program in PROGRAMS if program.name == name), None)
@@ -157,7 +157,7 @@ def missing(stores: Iterable[str] = ()) -> list[str]:
 
 
 def examine() -> list[tuple[str, str, str]]:
-    """Return for each program its name, its version (or ``missing``), and what it is for or how to install it."""
+    """Return each program's name, its version (or ``missing``), and its use or how to install it."""
     rows = [("python", sys.version.split()[0], "at least 3.11")]
     for program in PROGRAMS:
         path = program.found()

@@ -1,4 +1,4 @@
-"""Numbers and nouns as the lab prints them, and texts broken into lines."""
+"""Format numbers and nouns, and break texts into lines."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-WIDTH = 80  # of a terminal, and of what is printed into a pipe
+WIDTH = 80  # letters in a line, on a terminal and in a pipe
 CLOSING = "，。：；、）”"  # signs that do not begin a line
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # but tabs and newlines; and all that XML lacks
+# controls without tabs and newlines, and all other signs that XML does not allow
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 PIECE = re.compile(r"[（“]?(?:[!-~]+|.)", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
 
 
 def printable(text: str) -> str:
-    """Return a text that somebody else has written so that it does nothing to a terminal: an escape is printed as its number."""
-    return CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    """Return a foreign text so that it is harmless on a terminal: a control character is printed as its number."""
+    return CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:
-    """Return a number with its noun: ``1 write``, ``2 writes``. nouns: the plural, if it is not made with an s."""
+    """Return a number with its noun: ``1 write``, ``2 writes``. nouns: the plural, if it does not end with an s."""
     return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
 
 
@@ -35,7 +36,7 @@ def hanging(label: str, text: str, indent: int) -> str:
 
 
 def letters_of(text: str) -> int:
-    """Return how wide a text is, in letters: a Chinese sign is as wide as two."""
+    """Return the width of a text, in letters: a Chinese sign is as wide as two letters."""
     return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
 
 

@@ -1,10 +1,10 @@
-"""A fixture for pytest that tests a lock as ``lab test`` does: ``lock_lab``.
+"""Define ``lock_lab``, a fixture for pytest that tests a lock as ``lab test`` does.
 
     def test_my_lock(lock_lab):
         lock_lab.check("my_lock.py")
 
-The lab is a process of its own: it starts its servers and ends them, and what it replaces in Python's library, such as
-``time.sleep``, is replaced there. Nothing of it is imported here: a project may have packages ``app`` and ``lab`` of its own.
+The lab is a process of its own: it starts its servers and ends them, and replaces parts of Python's library, such as
+``time.sleep``, only there. Nothing of it is imported here: a project may have packages ``app`` and ``lab`` of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LockLab:
     """The lab, for one test."""
 
     def __init__(self, near: Path, root: Path, out: Path) -> None:
-        """near: the folder of the test. root: where pytest runs. out: the folder for what the lab writes."""
+        """near: the folder of the test. root: the folder in which pytest runs. out: the folder for the lab's results."""
         self.near, self.root, self.out = near, root, out
 
     def check(
@@ -38,16 +38,16 @@ class LockLab:
         budget_s: float = 10.0,
         allow_nothing_shown: bool = False,
     ) -> dict[str, Any]:
-        """Test a lock. Return what ``test.json`` has; fail the test if a promise breaks, with a shortest schedule.
+        """Test a lock. Return the content of ``test.json``; fail the test if a promise breaks, with a shortest schedule.
 
-        lock: the path of a declaration, from the folder of the test or from where pytest runs; or ``package.module:NAME``, or the
-        class or function itself: its declaration is written where pytest runs, with these claims. scenarios: make only these.
-        budget_s: seconds for every order. allow_nothing_shown: pass if nothing broke, and nothing was shown of some promise.
+        lock: the path of a declaration, relative to the folder of the test or of pytest; or ``package.module:NAME``; or the
+        class or function itself: its declaration is written into pytest's folder, with these claims. scenarios: run only these.
+        budget_s: seconds for all orders. allow_nothing_shown: pass if nothing broke, even if a promise was not tested.
         """
         __tracebackhide__ = True
-        words = ["test", self._named(lock), "--out", str(self.out), "--budget", str(budget_s)]
+        words = ["test", self._name_of(lock), "--out", str(self.out), "--budget", str(budget_s)]
         words += [word for name in scenarios for word in ("--scenario", name)]
-        words += ["--claims", " ".join(str(getattr(one, "name", one)) for one in claims)] if claims else []
+        words += ["--claims", " ".join(str(getattr(claim, "name", claim)) for claim in claims)] if claims else []
         status, text = self._lab(words)
         if status != GOOD and not (status == NOTHING_SHOWN and allow_nothing_shown):
             pytest.fail(text, pytrace=False)
@@ -55,7 +55,7 @@ class LockLab:
         return tested
 
     def _lab(self, words: list[str]) -> tuple[int, str]:
-        """Run the lab, and let it end whatever happens here. Return its status and what it printed."""
+        """Run the lab, and end it also after an error here. Return its exit status and its output."""
         paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
         # lab/interrupts.py ends it with this process
         environment = os.environ | {"PYTHONPATH": paths, "LAB_PARENT": str(os.getpid())}
@@ -74,8 +74,8 @@ class LockLab:
                 raise
         return process.returncode, out
 
-    def _named(self, lock: Any) -> str:
-        """Return a lock as the command names it."""
+    def _name_of(self, lock: Any) -> str:
+        """Return the name of a lock for the command."""
         if not isinstance(lock, str | os.PathLike):
             return f"{lock.__module__}:{lock.__qualname__}"
         name = os.fspath(lock)
