@@ -59,7 +59,7 @@ def late_writes(request, tmp_path, monkeypatch) -> Iterator[list[Failpoints]]:
             for each in (one, other):
                 each.folder.mkdir()
                 each.begin({"name": each.name, "settings": {}, "faults": {}})
-            relay = Relay(one, tmp_path / "record", tmp_path, others=[other])
+            relay = Relay(one, tmp_path / "record", tmp_path, peers=[other])
             relay.start()
             ending.callback(relay.close)
             folders = [one.faults, other.faults]
