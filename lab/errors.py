@@ -10,17 +10,17 @@ from app.shelf.plugins import suggestion
 
 
 class ExitStatus(IntEnum):
-    """The exit statuses of every command; defined here and nowhere else."""
+    """The exit statuses of every command, defined here and nowhere else. In the order of ``worst``, the worst last."""
 
     GOOD = 0  # promises were kept, or the broken claim was never promised
-    BROKEN = 1  # a promise was broken
-    BAD_INPUT = 2  # the command line, a file or a setting is wrong
-    NOTHING_SHOWN = 3  # the run or the measurement proves nothing
+    OUTPUT_CLOSED = 141  # the reader of the output has ended, as in `lab … | head -1`: 128 + SIGPIPE, as shells count
     CANNOT_RUN = 4  # a program is missing, or a server does not start or does not stay up
+    NOTHING_SHOWN = 3  # the run or the measurement proves nothing
     CANNOT_WRITE = 5  # the disk is full, a folder is read-only, or a file is in a folder's place
     LAB_FAILED = 6  # an error that the lab did not foresee
+    BROKEN = 1  # a promise was broken
+    BAD_INPUT = 2  # the command line, a file or a setting is wrong
     INTERRUPTED = 130  # Ctrl-C, SIGTERM or a closed terminal: 128 + SIGINT, as shells count
-    OUTPUT_CLOSED = 141  # the reader of the output has ended, as in `lab … | head -1`: 128 + SIGPIPE, as shells count
 
 
 MEANINGS = {
@@ -34,24 +34,11 @@ MEANINGS = {
     ExitStatus.INTERRUPTED: "interrupted, or the supervisor was killed",
     ExitStatus.OUTPUT_CLOSED: "the output was closed early; a run is complete",
 }
-SEVERITY = (  # of the runs of one command, the worst last
-    ExitStatus.GOOD,
-    ExitStatus.OUTPUT_CLOSED,
-    ExitStatus.CANNOT_RUN,
-    ExitStatus.NOTHING_SHOWN,
-    ExitStatus.CANNOT_WRITE,
-    ExitStatus.LAB_FAILED,
-    ExitStatus.BROKEN,
-    ExitStatus.BAD_INPUT,
-    ExitStatus.INTERRUPTED,
-)
 # An OSError with one of these numbers is a fault of the place, such as a full disk, and not of the lab.
 OF_THE_PLACE = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO),
     *(errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG),
 }
-
-
 # The command that lists all things of a kind: an error names this command instead of a long list.
 LISTED_BY = {
     "experiment": "lab experiment",
@@ -64,7 +51,7 @@ LISTED_BY = {
 
 def worst(statuses: Iterable[int]) -> ExitStatus:
     """Return the worst exit status of many runs; good if there are none."""
-    return max((ExitStatus(status) for status in statuses), key=SEVERITY.index, default=ExitStatus.GOOD)
+    return max((ExitStatus(status) for status in statuses), key=list(ExitStatus).index, default=ExitStatus.GOOD)
 
 
 class LabError(Exception):

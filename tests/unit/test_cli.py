@@ -13,7 +13,7 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
-from lab.errors import MEANINGS, SEVERITY, ExitStatus
+from lab.errors import MEANINGS, ExitStatus
 from lab.experiments import experiment
 from lab.interrupts import Interrupted
 from lab.paths import HOME
@@ -450,7 +450,7 @@ def test_exit_statuses(said):
         "INTERRUPTED": 130,
         "OUTPUT_CLOSED": 141,
     }
-    assert set(MEANINGS) == set(ExitStatus) == set(SEVERITY)
+    assert set(MEANINGS) == set(ExitStatus)
     assert status == 0
     for status, meaning in MEANINGS.items():
         assert f"{status:<5}{meaning}" in out

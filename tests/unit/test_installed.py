@@ -1,6 +1,7 @@
 """What an installed lab does otherwise than a clone, as far as it needs no wheel; the set-up, and the installation of servers."""
 
 import subprocess
+import sys
 
 import pytest
 
@@ -99,6 +100,26 @@ def test_servers_that_cannot_be_installed(bare, monkeypatch, manager, by_hand):
     with pytest.raises(MissingProgram, match=by_hand) as error:
         doctor.install_servers("redis")
     assert error.value.exit_status == ExitStatus.CANNOT_RUN
+
+
+def test_a_line_for_each_package(monkeypatch, capsys, tmp_path):
+    """Each package that is installed has a line with its number, also from a folder of wheels. A failure of pip is an error."""
+    packages, pip = tmp_path / "run.txt", tmp_path / "pip.py"
+    packages.write_text(
+        "alpha==1.0 ; sys_platform == 'win32' \\\n    --hash=sha256:a\nbeta==2.0 \\\n    --hash=sha256:b\ngamma==3.0\n"
+    )
+    pip.write_text(
+        "print('Ignoring alpha: markers')\nprint('Collecting beta==2.0 (from -r run.txt (line 3))')\n"
+        "print('Processing /wheels/gamma-3.0.whl (from -r run.txt (line 5))')\n"
+        "print('Installing collected packages: beta, gamma')\nraise SystemExit(1)"
+    )
+    monkeypatch.setattr(bootstrap, "PIP", [sys.executable, str(pip)])
+
+    with pytest.raises(subprocess.CalledProcessError):
+        bootstrap._install_packages(packages)
+
+    lines = ["package 2 of 3: beta==2.0", "package 3 of 3: gamma-3.0.whl", "Unpacking the packages"]
+    assert capsys.readouterr().err.splitlines() == [f"setup: {line}" for line in lines]
 
 
 def test_unknown_store():
