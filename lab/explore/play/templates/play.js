@@ -147,6 +147,12 @@ function showShortest() {
   if (!D.par) { note = () => say("there_is_none", { n: thousands(D.schedules) }); return show(); }
   trail = walk(parse(D.shortest)); shown = true; hinted = 0; note = null; show();
 }
+function guide() { // on the first level: what to do next
+  const left = row(at())[DISTANCE];
+  if (D.name !== "none" || won()) return "";
+  if (left < 0) return movesOf(at()).length ? say("guide_undo") : say("guide_both_there");
+  return say(`guide_${trail.length}`, { who: better().event });
+}
 
 // the question of a level
 function answer(word) {
@@ -197,7 +203,8 @@ function show() {
     const able = possible.some((move) => move.event === one.dataset.event || (one.dataset.event === "t" && move.event[0] === "t"));
     one.setAttribute("aria-disabled", String(!able));
     one.title = able ? "" : whyNotFor(state, one.dataset.event);
-    one.classList.toggle("hinted", hinted === 2 && better() && (better().event === one.dataset.event || (one.dataset.event === "t" && better().event[0] === "t")));
+    const best = hinted === 2 || guide() ? better() : null;
+    one.classList.toggle("hinted", Boolean(best) && (best.event === one.dataset.event || (one.dataset.event === "t" && best.event[0] === "t")));
   }
   $("quick-undo").textContent = say("undo");
   $("step").textContent = counted(trail.length);
@@ -265,6 +272,7 @@ function showHappened(possible) {
   else parts.push(make("p", {}, D.kind === "SAME_MOVES" ? say("nothing_yet_predict") : say("nothing_yet_send")));
   if (last && !note) for (const [claim, mechanism] of last.breaks)
     if (!D.goal.includes(claim)) parts.push(make("p", { className: "other" }, say("breaks_another", { claim, what: mechanism })));
+  if (guide() && !note) parts.push(make("p", { className: "guide" }, guide()));
   const all = given.length > 0 && givenIsOver();
   if (events) {
     const [claim, mechanism] = trail[events - 1].breaks.find(([name]) => D.goal.includes(name)), [promise, made] = D.promises[claim];
@@ -279,7 +287,7 @@ function showHappened(possible) {
   } else if (all && answered) {
     result.push(make("p", {}, make("strong", {}, answered === "no" ? say("as_predicted_harmless") : say("not_as_predicted_harmless")), gap, D.lesson));
     remember({});
-  } else if (over) result.push(make("p", {}, make("strong", {}, say("claim_has_held")), gap, D.par ? say("undo_or_again") : ""));
+  } else if (over && !guide()) result.push(make("p", {}, make("strong", {}, say("claim_has_held")), gap, D.par ? say("undo_or_again") : ""));
   if (result.length && (events || all || (answered && !D.par))) result.push(...ways(events));
   $("said").replaceChildren(...parts);
   $("result").replaceChildren(...result);
