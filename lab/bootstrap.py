@@ -177,8 +177,8 @@ def _install_packages(file: Path, *options: str) -> None:
     command = [*PIP, "--progress-bar", "off", *options, "--require-hashes", "-r", str(file)]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as pip:
         for line in pip.stdout or ():
-            done += "(line " in line or line.startswith("Ignoring ")  # not for this machine
-            if "(line " in line:
+            done += line.startswith(("Collecting ", "Processing ", "Requirement already ", "Ignoring "))  # not for this machine
+            if line.startswith(("Collecting ", "Processing ")):
                 _say(f"package {done} of {number}: {Path(line.split()[1]).name}")
             elif line.startswith("Installing collected packages"):
                 _say("Unpacking the packages")

@@ -109,7 +109,7 @@ def test_a_line_for_each_package(monkeypatch, capsys, tmp_path):
         "alpha==1.0 ; sys_platform == 'win32' \\\n    --hash=sha256:a\nbeta==2.0 \\\n    --hash=sha256:b\ngamma==3.0\n"
     )
     pip.write_text(
-        "print('Ignoring alpha: markers')\nprint('Collecting beta==2.0 (from -r run.txt (line 3))')\n"
+        "print('Ignoring alpha: markers')\nprint('Collecting beta==2.0')\n"
         "print('Processing /wheels/gamma-3.0.whl (from -r run.txt (line 5))')\n"
         "print('Installing collected packages: beta, gamma')\nraise SystemExit(1)"
     )
