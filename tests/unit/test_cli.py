@@ -225,16 +225,6 @@ def test_stages_a_line_each(said):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_stages_in_chinese(said, monkeypatch):
-    """``lab list stages`` lists the stages in Chinese if the environment asks for it, none of them cut."""
-    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
-
-    _, out, _ = said("list", "stages")
-
-    assert "  lua                   释放是一个 Lua 脚本：Redis 一步完成核对持有者和删除锁。" in out.splitlines()
-    assert "…" not in out.replace("SELECT … FOR UPDATE", "")
-
-
 @every("name", stages)
 def test_one_stage(said, name):
     """``lab list stages NAME`` prints everything that the stage's docstring holds, in lines of at most 80 columns."""
