@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import runpy
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.foreign.library import ALL, LIBRARIES, Library
-from app.lock import Claim, Stage
+from app.lock import Stage
 from lab.errors import BadInput, choose_from
 from lab.scenario import reader
 
@@ -49,13 +48,7 @@ def scenarios_of(lock: LibraryLock) -> list[str]:
 
     A claim that a scenario of all tests has no further one: all measured, the shelf must not take more than an hour.
     """
-    tests = _tests()
+    tests = {name: reader.load(name).tests for name in reader.names()}
     has = {tests[name] for name in ALL}
     promised = [name for name in tests if tests[name] in lock.stage.claims - has]
     return list(dict.fromkeys([*ALL, *promised, *lock.library.scenarios]))
-
-
-@cache
-def _tests() -> dict[str, Claim]:
-    """Return the claim that each scenario tests."""
-    return {name: reader.load(name).tests for name in reader.names()}
