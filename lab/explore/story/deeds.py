@@ -215,14 +215,15 @@ def _granted(seen: Seen, old: dict[bytes, Key], new: dict[bytes, Key]) -> Happen
 
 
 def _no_change(seen: Seen, keys: dict[bytes, Key]) -> Happening | None:
-    client, command = seen.client, seen.move.command
+    client, word = seen.client, seen.move.command.words[0] if seen.move.command is not None else b""
     owner = next((seen.owned_before.get(name) for name in keys), None)
     is_others = owner not in (None, client)
-    if seen.asks or any(one.harm in OF_ACTOR for one in seen.move.findings):  # what the harm says is not to be contradicted
+    # what the harm says is not to be contradicted; to watch a key is to leave nothing alone
+    if seen.asks or word == b"WATCH" or any(one.harm in OF_ACTOR for one in seen.move.findings):
         return seen.did(Kind.WAITED) if is_others and seen.asks else None
-    if command is not None and command.words[0] in ASKS_FOR_IT and is_others:
+    if word in ASKS_FOR_IT and is_others:
         return seen.did(Kind.WAITED)  # for its next turn: a request may acquire more than once
-    if command is not None and command.words[0] in LOOKS:
+    if word in LOOKS:
         if not keys:
             return seen.did(Kind.SAW_FREE)
         return seen.did(Kind.SAW_OWN) if owner == client else seen.did(Kind.SAW_OTHERS, owner or 0)
@@ -242,7 +243,7 @@ def breaks(seen: Seen, finding: Finding) -> Happening:
     client = letter_of(finding.client // at_once if finding.client >= 0 else max(seen.client, 0))
     if finding.harm is Harm.LOST:
         return _loss(seen, finding)
-    if finding.harm in OF_WAITERS:
+    if finding.harm in OF_WAITERS and finding.client >= 0:
         waiting = seen.world.waiting(seen.move.state) or seen.world.waiting(seen.move.before)
         return Happening(kind, at_ms, others=_letters(one // at_once for one in waiting))
     if finding.harm in OF_ACTOR:

@@ -5,16 +5,17 @@ from types import SimpleNamespace
 import pytest
 
 from app.lock import Claim
+from lab.explore.code.operation import LOCK
 from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, ScheduleEvent
 from lab.explore.search.ghosts import ASKS, WORKS, Actor, Ghosts
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.explore.story.deeds import Seen, of_event, of_finding
+from lab.explore.story.deeds import Seen, breaks, of_event, of_finding
 from lab.story.happening import Happening, Kind
 
 KEY = b"L@2"
 
 
-def seen(kind, before=None, after=None, asks=True, longer=False):
+def seen(kind, before=None, after=None, asks=True, longer=False, word=b"SET", node=2):
     """Return an event of client A at server 2. before, after: the client that has the vote of this server."""
     lives_ms = {0: 1000, 1: 2000 if longer else 1000}
     owners = (before, after)
@@ -22,14 +23,15 @@ def seen(kind, before=None, after=None, asks=True, longer=False):
     world = SimpleNamespace(
         lock=SimpleNamespace(contents=keys),
         task=SimpleNamespace(at_once=1),
-        program=SimpleNamespace(servers=3),
+        program=SimpleNamespace(servers=3 if node else 1),
         node=lambda state, client: SimpleNamespace(ended=("",)),
         actor_of=lambda client, thread: client,
     )
     ghosts = Ghosts((Actor(ASKS if asks else WORKS), Actor()))
     states = [SimpleNamespace(lock=place, ghosts=ghosts, now_ms=0) for place in (0, 1)]
-    command = SimpleNamespace(words=(b"SET", b"L"))
-    move = SimpleNamespace(before=states[0], event=ScheduleEvent(kind, 0, node=2), command=command, state=states[1], findings=())
+    command = SimpleNamespace(words=(word, b"L"), server=LOCK)
+    event = ScheduleEvent(kind, 0, node=node)
+    move = SimpleNamespace(before=states[0], event=event, command=command, state=states[1], findings=())
     owned = [{KEY: owner} if owner is not None else {} for owner in (before, after)]
     return Seen(world, move, 0, 0, frozenset({KEY}), *owned)  # type: ignore[arg-type]
 
@@ -64,6 +66,19 @@ def test_vote(about, kinds, others):
 def test_finding_of_nobody(harm):
     """Each way to break a claim is a happening, also where no client is known."""
     assert of_finding(Finding(Claim.exclusive, harm)).kind in {Kind(harm), Kind.LOST_BETWEEN_HOLDERS}
+
+
+def test_lock_that_nobody_waits_for():
+    """A client that was killed does not wait: the lock stays locked, and that is all."""
+    assert breaks(seen(STEP), Finding(Claim.acquires_atomically, Harm.LOCKED)) == Happening(Kind.LOCKED)
+
+
+@pytest.mark.parametrize(("word", "kinds"), [(b"WATCH", []), (b"EVALSHA", [Kind.LEFT_OTHERS])])
+def test_command_that_changes_nothing(word, kinds):
+    """To watch the lock of another holder is not to leave it alone: the next command may delete it."""
+    found = of_event(seen(STEP, 1, 1, asks=False, word=word, node=0))
+
+    assert [one.kind for one in found] == kinds
 
 
 def test_lost_increment():
