@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from importlib.util import find_spec
 from pathlib import Path
 
 from app.lock import Claim, Stage
@@ -46,10 +47,11 @@ def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
     """
     module, _, name = lock.rpartition(":")
     folder = Path.cwd()
-    if module.endswith(".py"):
+    if is_file := module.endswith(".py"):
         if not (path := Path(module)).is_file():
             raise BadInput(f"{lock}: there is no file {module!r}")
-        if path.stem in sys.stdlib_module_names or "." in path.stem:
+        found = None if "." in path.stem or path.stem in (*yours.OURS, "__main__") else find_spec(path.stem)
+        if "." in path.stem or (found and found.origin and Path(found.origin) != path.resolve()):  # Python takes that one
             raise BadInput(f"{lock}: {path.stem!r} cannot be the name of a module of yours. Rename the file")
         folder, module = path.resolve().parent, path.stem
     elif not all(part.isidentifier() for part in module.split(".")):
@@ -59,7 +61,7 @@ def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
     plain = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).strip("_").lower() or "lock"
     lock, file = f"{module}:{name}", file or Path(f"lab_{plain}.py")
     if file.exists():
-        return _used(lock, file, claims)
+        return _used(lock, file, claims, folder if is_file else None)
     text = _text(lock, claims_of(claims), folder, is_beside=file.resolve().parent == folder.resolve())
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
@@ -81,11 +83,18 @@ def _text(lock: str, claims: str, folder: Path, is_beside: bool) -> str:
     return f"{first}\n{found}{rest}"
 
 
-def _used(lock: str, file: Path, claims: str | None) -> Stage:
-    """Return the stage of a declaration that is there. Raises BadInput if it is one of another lock, or has other claims."""
-    first = file.read_text(encoding="utf-8").partition("\n")[0].partition(",")[0].lstrip('"')
+def _used(lock: str, file: Path, claims: str | None, folder: Path | None) -> Stage:
+    """Return the stage of a declaration that is there. Raises BadInput if it is one of another lock, or has other claims.
+
+    folder: of the lock's file; None if the lock is in a module.
+    """
+    text = file.read_text(encoding="utf-8")
+    first = text.partition("\n")[0].partition(",")[0].lstrip('"')
     if ":" in first and first != lock:
         raise BadInput(f"{file} declares {first}, and not {lock}. Give another file: --declaration FILE")
+    there = re.findall(r"^sys\.path\.append\((.*)\)$", text, re.MULTILINE) or [json.dumps(str(file.resolve().parent))]
+    if folder and json.dumps(str(folder)) not in there:
+        raise BadInput(f"{file} declares {first} in {there[0]}, and not in {folder}. Give another file: --declaration FILE")
     stage = find_stage(str(file))
     if claims and {claim.name for claim in stage.claims} != set(claims_of(claims).split()):
         raise BadInput(f"--claims: {file} has other claims in its STAGE; change them there")

@@ -277,6 +277,15 @@ def test_declaration_is_kept(here):
     with pytest.raises(BadInput, match="declares park_lock:Plain, and not 2_locks:Plain"):
         of_a_lock("2_locks.py:Plain", None, None)
     assert of_a_lock("2_locks.py:Plain", None, here / "sub" / "other.py").name == "other"
+    (here / "sub" / "park_lock.py").write_text(LOCKS, encoding="utf-8")
+    assert f"and not in {here / 'sub'}" in lab("test", "sub/park_lock.py:Plain", cwd=here).err
+
+
+def test_file_with_the_name_of_another_module(here):
+    """A file that Python would not find by its name is refused: the declaration would import a package instead."""
+    (here / "flask.py").write_text(LOCKS, encoding="utf-8")
+    with pytest.raises(BadInput, match="'flask' cannot be the name of a module of yours"):
+        of_a_lock("flask.py:Plain", None, None)
 
 
 @pytest.mark.parametrize(
