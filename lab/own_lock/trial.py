@@ -152,10 +152,9 @@ class IdleServer(dict[tuple[str, int], dict[str, Any]]):
         if len(times_s) < 3:
             return Looked(said[0])
         freed = [one for one, (value, _) in keys.items() if self.store.dump(one) != value]  # it has another value, or is gone
-        mine = min(((NAME not in str(one), keys[one][1] < 0, len(one), one) for one in freed or keys), default=(b"",))[-1]
-        passed_s, waited_s = times_s[1] - times_s[0], times_s[2] - times_s[1]
-        left_ms = keys[mine][1] if mine else 0
-        shown = mine.decode(errors="replace")
-        return Looked(
-            said[0], second, said[-1], shown, left_ms, int(passed_s * 1000), bool(freed), waited_s > 0.8 * BRIEF_MS / 1000
-        )
+        freed = freed or [one for one in self.store.keys(f"*{NAME}*") if one not in keys]  # a token that is put back
+        ttls_ms = dict.fromkeys(freed, -1) | {one: ttl_ms for one, (_, ttl_ms) in keys.items()}
+        mine = min(freed or keys, key=lambda one: (NAME not in str(one), ttls_ms[one] < 0, len(one), one), default=b"")
+        passed_ms, waited_s = int((times_s[1] - times_s[0]) * 1000), times_s[2] - times_s[1]
+        shown, left_ms = mine.decode(errors="replace"), ttls_ms.get(mine, 0)
+        return Looked(said[0], second, said[-1], shown, left_ms, passed_ms, bool(freed), waited_s > 0.8 * BRIEF_MS / 1000)

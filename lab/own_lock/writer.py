@@ -138,7 +138,8 @@ class Way(NamedTuple):
             got = "got = " if self.frees and (granted or re.search(r"\bgot\b", self.frees)) else ""
             lines = [f"lock = {self.made}{made}"] if self.made else []
             lines += [f"{got}{awaits}{self.asks}{asks}", *(work if self.frees else [])]
-        return f"{asyncs}def use(at):\n" + "\n".join(f"    {one}" for one in lines)
+        text = f"{asyncs}def use(at):\n" + "\n".join(f"    {one}" for one in lines)
+        return re.sub(r"\block(?= = |\.)", "it", text) if re.match(r"lock\b", self.made) else text  # their lock is called lock
 
 
 class Writer:
@@ -331,6 +332,7 @@ class Writer:
             for name in re.findall(UNKNOWN, str(expression)):
                 self.ask(field, f"what is {name}?")
         use, module = self.way.use(self.granted, self.questions), self.module.__name__
+        use = re.sub(r"(?m)(.*at\.text_client[^#\n]*)$", r"\1  # decode_responses=True: with bytes it did not work", use)
         mine = {one.__name__ for one in self.errors if one.__module__ == module}
         mine |= {name for name in self.names if re.search(rf"\b{re.escape(name)}\b", use)}
         imports = ["from app.foreign.declared import declared", "from app.lock import Stage, claims"]

@@ -37,9 +37,12 @@ class Texts(Plain):
         if self.client.get(self.key) == self.token:
             self.client.delete(self.key)
 
-class OfItsOwn(Plain):
-    def __init__(self):
-        super().__init__(redis.Redis("localhost"), "cron", 45)
+class PutsBack(Plain):
+    def acquire(self):
+        return self.client.setnx(self.key + ":made", 1) or self.client.lpop(self.key)
+
+    def release(self):
+        self.client.rpush(self.key, "token")
 
 class Waits(Plain):
     def __init__(self, client, name, timeout=10):
@@ -132,7 +135,7 @@ class OfHashes(Plain):
     def __init__(self, client, key, px=100):
         super().__init__(client, str(uuid.uuid5(uuid.NAMESPACE_DNS, key)), px / 1000)
 
-class Says(Plain):
+class lock(Plain):
     def acquire(self, blocking=False, blocking_timeout=None, *, namespace):
         if blocking_timeout and blocking_timeout > self.ttl:
             raise ValueError("longer than the TTL")
@@ -177,29 +180,20 @@ class Hangs(Plain):
 """
 TAKEN = {
     "Plain": ["Plain(at.client, at.key, at.ttl_s)", "got = lock.acquire()\n    if got:", "errors=(NotAcquired,)", "promises\n"],
-    "Texts": ["Texts(at.text_client,"],
-    "OfItsOwn": [
-        "OfItsOwn()",
-        'key="cron"',
-        'leads_from="localhost:6379"',
-        "ttl_ms=45000,  # the TTL in its code\n    has_fixed_ttl=True",
-    ],
+    "Texts": ["Texts(at.text_client, at.key, at.ttl_s)  # decode_responses=True"],
+    "PutsBack": ["declared(use)"],
     "Waits": ["timeout=at.wait_s", "    lock.acquire()\n    try:", "errors=(NotAcquired,)", "has_fixed_ttl=True"],
     "Adds": ["timeout=at.ttl_s", "ttl_ms=3000,  # what the lock promises\n"],
     "obtain": ["got = obtain(at.client, at.key, lock_timeout=at.ttl_s)", "if got:", "free(at.client, at.key, got)"],
     "block": ["with block(at.key) as got:\n        if got:", 'leads_from="localhost:6379"', "no expiry"],
     "raises": ["async with raises(at.client, at.key, at.ttl_s):\n        await at.work()", "errors=(NotAcquired,)"],
     "Loops": ["async def use(at)", "got = await lock.acquire()", "await lock.release()"],
-}
-TAKEN |= {
     "Manager": ["Manager(servers=[at.client])", "got = lock.lock(at.key, at.ttl_ms)", "lock.unlock(got)"],
     "of_redis": ["got = lock.acquire(sleep=at.retry_s)", "lock.release()", "errors=(LockNotOwnedError,)"],
-}
-TAKEN |= {
     "guarded": ["def use(at):\n    guarded(at.client, at.key, at.ttl_s)(at.work)()\n", "declared(use),", "in whole seconds"],
     "with_lock": ["    with_lock(at.client, at.key, at.work)\n", "errors=(NotAcquired,)", "ttl_ms=9000,  # the TTL in its code"],
     "Factory": ['lock = Factory(at.client).new_lock("lab", at.key, timeout=at.ttl_s)', 'key="lab{key}"'],
-    "Says": ['got = lock.acquire(namespace="lab")', "lock.release()"],
+    "lock": ["it = lock(at.client", 'got = it.acquire(namespace="lab")', "it.release()"],
     "OF_THE_MODULE": [
         "use(at):\n    got = OF_THE_MODULE.acquire()",
         'key="of themodule", errors=(NotAcquired,), leads_from="localhost:6379"',
@@ -266,6 +260,7 @@ def test_declaration_is_kept(here):
     """A declaration that is there is used as it is; one of another lock is refused."""
     (here / "park_lock.py").write_text(LOCKS, encoding="utf-8")
     (here / "2_locks.py").write_text(LOCKS, encoding="utf-8")
+    (here / "flask.py").write_text(LOCKS, encoding="utf-8")
     first = of_a_lock("park_lock:Plain", "exclusive", None)
     changed = (here / "lab_plain.py").read_text(encoding="utf-8").replace("3000", "2000")
     (here / "lab_plain.py").write_text(changed, encoding="utf-8")
@@ -279,11 +274,6 @@ def test_declaration_is_kept(here):
     assert of_a_lock("2_locks.py:Plain", None, here / "sub" / "other.py").name == "other"
     (here / "sub" / "park_lock.py").write_text(LOCKS, encoding="utf-8")
     assert f"and not in {here / 'sub'}" in lab("test", "sub/park_lock.py:Plain", cwd=here).err
-
-
-def test_file_with_the_name_of_another_module(here):
-    """A file that Python would not find by its name is refused: the declaration would import a package instead."""
-    (here / "flask.py").write_text(LOCKS, encoding="utf-8")
     with pytest.raises(BadInput, match="'flask' cannot be the name of a module of yours"):
         of_a_lock("flask.py:Plain", None, None)
 

@@ -218,8 +218,7 @@ def _no_change(seen: Seen, keys: dict[bytes, Key]) -> Happening | None:
     client, word = seen.client, seen.move.command.words[0] if seen.move.command is not None else b""
     owner = next((seen.owned_before.get(name) for name in keys), None)
     is_others = owner not in (None, client)
-    # what the harm says is not to be contradicted; to watch a key is to leave nothing alone
-    if seen.asks or word == b"WATCH" or any(one.harm in OF_ACTOR for one in seen.move.findings):
+    if seen.asks or word == b"WATCH" or any(one.harm in OF_ACTOR for one in seen.move.findings):  # a harm is not contradicted
         return seen.did(Kind.WAITED) if is_others and seen.asks else None
     if word in ASKS_FOR_IT and is_others:
         return seen.did(Kind.WAITED)  # for its next turn: a request may acquire more than once
