@@ -1,4 +1,4 @@
-"""What is decided of a stage: of each search, the claims that hold in all schedules, and those that break."""
+"""Decide a stage by searches: each claim holds in all schedules of a search, or a schedule breaks it."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.store.table import Nodes, Table
 
-HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"  # what is decided of a claim
-CHECKED, CHECKED_OF_OTHERS = 2, 1  # random schedules of each search, which are run again; of one that no promise needs
-OF_SEARCH = 0.75  # of the time of a question; the rest is for running again what was found
+HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"  # the status of a claim
+CHECKED, CHECKED_OF_OTHERS = 2, 1  # random schedules that run again, of a search that a promise needs, and of another search
+OF_SEARCH = 0.75  # the search's share of the time for a question; the rest is for running schedules again
 SEED = 1
 T = TypeVar("T")
 
 
 class Undecided(StrEnum):
-    """Why a search has decided nothing."""
+    """The reasons why a search has decided nothing."""
 
     TIME = "time"  # there was none left
-    STARVED = "starved"  # other programs took the processors, until five times the budget had passed
-    INTERRUPTED = "interrupted"  # by the user, before the time was over
+    STARVED = "starved"  # other programs used the processors, until five times the budget had passed
+    INTERRUPTED = "interrupted"  # the user ended it before its time was over
     MEMORY = "memory"
     NOBODY_SERVED = "nobody_served"  # a request alone, without a fault, does not do its work once
-    FAILS = "fails"  # a request ends with an error, although nothing was injected
+    FAILS = "fails"  # a request ends with an error, although no fault was injected
     REFUSED = "refused"  # the stage does something that the explorer has no model of
-    DIFFERS = "differs"  # a schedule that is run again behaves otherwise
-    STALLED = "stalled"  # the machine
+    DIFFERS = "differs"  # a schedule that runs again behaves otherwise
+    STALLED = "stalled"  # the machine stood still
     STUCK = "stuck"  # the code neither ends nor waits for anything that the explorer knows
-    CRASHED = "crashed"  # the search itself
+    CRASHED = "crashed"  # the search itself failed
 
 
-# after these, the whole stage is in doubt: other searches see the same code
+# after these, the results of all searches are in doubt: they run the same code
 DOUBTFUL = (Undecided.FAILS, Undecided.NOBODY_SERVED, Undecided.REFUSED, Undecided.DIFFERS)
 
 
@@ -61,116 +61,116 @@ REASONS: dict[type[BaseException], Undecided] = {
     Differs: Undecided.DIFFERS,
     RecursionError: Undecided.CRASHED,
 }
-OF_WORK = (Claim.held_to_the_end, Claim.survives_a_failed_renewal)  # a lock that never works keeps these by doing nothing
-# where two hold the lock at once, nobody can say whose lock a release frees
+OF_WORK = (Claim.held_to_the_end, Claim.survives_a_failed_renewal)  # a lock that never lets a request work keeps these in vain
+# if two requests hold the lock at once, it is not defined whose lock a release frees
 OF_OWNERS = (Claim.releases_only_its_own, Claim.releases_atomically)
 
 
 @dataclass
 class SearchOutcome:
-    """What came of one search."""
+    """The outcome of one search."""
 
     question: Question
-    # None before it was searched, and where it could not begin
+    # None before the search, and if it could not begin
     result: Searched | None = None
-    # None where all of it is decided
+    # None if the search has decided all its claims
     undecided: Undecided | None = None
-    # what exactly: the error, the command, the number of states
+    # more about ``undecided``: the error, the command, the number of states
     detail: str = ""
-    # whether there was nothing to ask: no fraction is drawn, so that its ends change nothing
+    # whether the search was needless: the code draws no fraction, so its values make no difference
     is_moot: bool = False
 
     @property
     def is_decided(self) -> bool:
-        """Return whether all schedules were looked at."""
+        """Whether all schedules were searched."""
         return self.undecided is None and self.result is not None and self.result.complete
 
     def decides(self, claim: Claim) -> bool:
-        """Return whether this decides a claim: all schedules were looked at; of work, somebody was served; of owners, one was."""
+        """Return whether the search decides a claim: of work, only if a request was served; of owners, with mutual exclusion."""
         if self.result is None or not self.is_decided:
             return False
         if claim in OF_OWNERS and Claim.exclusive in self.result.broken:
             return False
         return claim not in OF_WORK or self.result.served > 0
 
-    def disbelieve(self, claim: Claim, why: Undecided, about: str) -> None:
-        """Forget that the search breaks a claim: the schedule could not be run again."""
+    def disbelieve(self, claim: Claim, why: Undecided, detail: str) -> None:
+        """Withdraw a broken claim, because its schedule could not be run again."""
         assert self.result is not None  # noqa: S101 - it has broken a claim
         del self.result.broken[claim]
-        self.undecided, self.detail = why, about
+        self.undecided, self.detail = why, detail
 
 
 @dataclass
 class Decision:
-    """What is decided of one stage."""
+    """The outcomes of all searches of one stage."""
 
     stage: Stage
     ttl_ms: int
     questions: InitVar[Sequence[Question]]
-    # of each question, what came of it
+    # by question: its outcome
     answers: list[SearchOutcome] = field(default_factory=list)
     redis: str = ""
     seconds: float = 0.0
-    # how many servers the lock asks, where it is not the number that the lab runs
+    # the number of servers that the lock asks, if it is not the number that the lab runs
     of_servers: int | None = None
-    # by line of the stage, what was drawn there
+    # by line of the stage: the random values that were drawn there
     drawn: dict[str, str] = field(default_factory=dict)
-    # the claim that is asked about, promised or not; None for all promises
+    # the one claim to decide, promised or not; None for all promises
     only: Claim | None = None
 
     def __post_init__(self, questions: Sequence[Question]) -> None:
-        self.answers = self.answers or [SearchOutcome(one, undecided=Undecided.TIME) for one in questions]
+        self.answers = self.answers or [SearchOutcome(question, undecided=Undecided.TIME) for question in questions]
 
     @property
     def claims(self) -> frozenset[Claim]:
-        """The claims that are asked about."""
+        """The claims to decide."""
         return frozenset(self.stage.claims if self.only is None else {self.only})
 
     @property
     def servers(self) -> int:
-        """Of how many servers the lock's store consists."""
+        """The number of servers of the lock's store."""
         return self.of_servers or servers_of(self.stage)
 
     def broken(self) -> dict[Claim, tuple[SearchOutcome, Broken]]:
-        """Return each claim that breaks, with the first search in which it does, and a shortest schedule there."""
-        found: dict[Claim, tuple[SearchOutcome, Broken]] = {}
+        """Return each broken claim with the first search that breaks it, and a shortest schedule there."""
+        first: dict[Claim, tuple[SearchOutcome, Broken]] = {}
         for answer in self.answers:
             for claim, broken in answer.result.broken.items() if answer.result is not None else ():
-                found.setdefault(claim, (answer, broken))
-        return found
+                first.setdefault(claim, (answer, broken))
+        return first
 
     def status(self, claim: Claim) -> str:
-        """Return what is decided of a claim that is asked about."""
+        """Return the status of a claim: BREAKS, NOT_ASKED, OPEN or HOLDS."""
         if claim in self.broken():
             return BREAKS
-        is_asked = any(one.question.needs(claim, self.servers) for one in self.answers)
+        is_asked = any(answer.question.needs(claim, self.servers) for answer in self.answers)
         return NOT_ASKED if not is_asked else OPEN if self.missing(claim) else HOLDS
 
     def promises(self) -> dict[Claim, str]:
-        """Return what is decided of each claim that is asked about."""
+        """Return the status of each claim to decide."""
         return {claim: self.status(claim) for claim in Claim if claim in self.claims}
 
     def of_status(self, status: str) -> list[Claim]:
-        """Return the claims that are asked about of which this is decided."""
-        return [claim for claim, its in self.promises().items() if its == status]
+        """Return the claims to decide that have this status."""
+        return [claim for claim in self.promises() if self.status(claim) == status]
 
     def missing(self, claim: Claim) -> list[SearchOutcome]:
-        """Return the searches that are missing to decide a claim."""
-        return [one for one in self.answers if one.question.needs(claim, self.servers) and not one.decides(claim)]
+        """Return the searches that a claim needs, and that have not decided it."""
+        return [answer for answer in self.answers if answer.question.needs(claim, self.servers) and not answer.decides(claim)]
 
     @property
     def is_whole(self) -> bool:
-        """Whether every claim that is asked about, and that some default search decides, was decided."""
+        """Whether all claims to decide were decided, except claims that no default search tests."""
         undecided = self.of_status(OPEN) or set(self.of_status(NOT_ASKED)) & set(decidable(self.servers))
-        doubtful = any(one.undecided in DOUBTFUL for one in self.answers if one.question.needed)
-        return not (undecided or doubtful) and any(one.is_decided for one in self.answers)
+        doubtful = any(answer.undecided in DOUBTFUL for answer in self.answers if answer.question.needed)
+        return not (undecided or doubtful) and any(answer.is_decided for answer in self.answers)
 
 
 class Explorer:
-    """Answers questions about one stage. What one search has learned, the next ones use."""
+    """Answers questions about one stage. Later searches use all that earlier ones have learned."""
 
     def __init__(self, stage: Stage, real: RealRedis, servers: int | None = None) -> None:
-        """Take the stage and the server. servers: how many the lock asks, where it is not the number that the lab runs."""
+        """Take the stage and the server. servers: the number that the lock asks; None for as many as the lab runs."""
         self.stage, self.real, self.servers = stage, real, servers
         self.counter = Table(real)
         several = servers_of(stage) > 1
@@ -181,30 +181,30 @@ class Explorer:
         self._probes: dict[int, Probe] = {}
         self._alone: dict[Task, tuple[Undecided, str] | None] = {}
         self._servers_are_alike = self._clients_are_alike = True
-        self._confirmed: set[Claim] = set()  # the claims that break when a schedule of an earlier search is run again
-        # the lines that make a token of narrow draws; by line, what was drawn there
+        self._confirmed: set[Claim] = set()  # the claims that broke again when a schedule of an earlier search ran again
+        # the lines that make a token of narrow draws; by line: the values that were drawn there
         self._tokens: set[tuple[str, int]] = set()
         self._drawn: dict[tuple[str, int], str] = {}
 
     @property
     def drawn(self) -> dict[str, str]:
-        """By line of the stage, what was drawn there."""
-        return {f"{Path(file).name}:{line}": what for (file, line), what in self._drawn.items() if line}
+        """By line of the stage, as file:line: the random values that were drawn there."""
+        return {f"{Path(file).name}:{line}": values for (file, line), values in self._drawn.items() if line}
 
     def world(self, task: Task, replicas: int) -> World:
-        """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
+        """Return the world of some replicas with a task. Raises any error of the stage's code before its first command."""
         return self.learning(lambda: self._world(task, replicas))
 
     def learning(self, work: Callable[[], T]) -> T:
-        """Return what some work returns. It begins again when it meets what has to be known from the start."""
+        """Return the result of some work. Begin it again after an error by which the explorer learns about the stage."""
         while True:
             try:
                 return work()
-            except ServersDiffer:  # then each of several servers counts for itself
+            except ServersDiffer:  # from now on no server stands for another
                 self._servers_are_alike = False
-            except ClientsDiffer:  # then no client stands for another
+            except ClientsDiffer:  # from now on no client stands for another
                 self._clients_are_alike = False
-            except NewToken:  # a line makes a token, or a client notices which scripts are loaded
+            except NewToken:  # a line makes a token, or a client can tell which scripts are loaded
                 pass
             self.forget()
 
@@ -233,7 +233,7 @@ class Explorer:
     def answer(
         self, question: Question, within_s: float, on_broken: Callable[[Broken], None] = lambda broken: None
     ) -> SearchOutcome:
-        """Search a question, and run what it finds again. within_s: of processor time. Raises nothing of the stage's."""
+        """Search a question, run its schedules again, and return the outcome. within_s: seconds of processor time."""
         limit, answer = TimeLimit(within_s), SearchOutcome(question)
         try:
             self.learning(lambda: self._answer(answer, limit, on_broken))
@@ -252,7 +252,7 @@ class Explorer:
             self._search(answer, limit, on_broken)
 
     def forget(self) -> None:
-        """End all replicas, and forget all worlds, but not what was learned about lines that draw: after NewToken."""
+        """End all replicas, and forget all worlds. Knowledge about lines that draw is kept."""
         for world in self._worlds.values():
             world.close()
         for probe in self._probes.values():
@@ -265,56 +265,56 @@ class Explorer:
     close = forget
 
     def _run_alone(self, task: Task, limit: TimeLimit) -> tuple[Undecided, str] | None:
-        """Return why nothing can be decided: a request alone, without a fault, must end well and do its work once."""
+        """Return why nothing can be decided; None if a request alone, without a fault, ends well and does its work once."""
         horizon_ms = task.work_ms + 2 * task.ttl_ms
-        found = search(self.world(task, 1), NONE, horizon_ms, limit.left_s)
-        failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
+        result = search(self.world(task, 1), NONE, horizon_ms, limit.left_s)
+        failed = next((broken.finding for broken in result.broken.values() if broken.finding.harm is Harm.FAILED), None)
         if failed is not None:
             return Undecided.FAILS, failed.error
-        if not found.complete:
+        if not result.complete:
             return _over(limit), "a request alone does not end"
-        does_work = found.served or Claim.counts_once in found.broken
+        does_work = result.served or Claim.counts_once in result.broken
         if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
-            return Undecided.NOBODY_SERVED, "it was refused" if found.refused else "it did not do its work"
+            return Undecided.NOBODY_SERVED, "it was refused" if result.refused else "it did not do its work"
         return None
 
     def _search(self, answer: SearchOutcome, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> None:
         question = answer.question
         world = self.world(question.task, question.replicas)
-        # three that split the votes of several servers may all give up: that says nothing of the lock
+        # three clients that split the votes of several servers may all give up, and the lock is not to blame
         world.serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
         folds, within_s = self._clients_are_alike, limit.left_s * OF_SEARCH
-        found = answer.result = search(world, question.budget, question.horizon_ms, within_s, folds, on_broken)
+        result = answer.result = search(world, question.budget, question.horizon_ms, within_s, folds, on_broken)
         answer.is_moot = question.task.ends and not world.program.drawing.drew_fraction
-        found.graph = None  # of many searches it would fill the memory
+        result.graph = None  # the graphs of many searches would fill the memory
         if world.symmetry is not None:
             world.symmetry.forget()
-        if not found.complete:
-            answer.undecided = Undecided.MEMORY if found.states >= MOST_STATES else _over(limit)
-            answer.detail = f"{found.states} states"
+        if not result.complete:
+            answer.undecided = Undecided.MEMORY if result.states >= MOST_STATES else _over(limit)
+            answer.detail = f"{result.states} states"
         self._run_again(world, answer, limit, folds)
-        world.close()  # of the replicas that stand somewhere, many searches would fill it as well
+        world.close()  # the waiting replicas of many searches would fill the memory too
 
     def _run_again(self, world: World, answer: SearchOutcome, limit: TimeLimit, folds: bool) -> None:
-        """Run again what a search has found, and some schedules by chance, until the time is over. Raises Differs."""
-        found, question = answer.result, answer.question
-        assert found is not None  # noqa: S101 - it was searched
-        for claim, broken in [one for one in found.broken.items() if one[0] not in self._confirmed]:
-            if limit.left_s < 0:  # it is run again before it is reported
+        """Run the schedules of broken claims and some random schedules again, until the time is over. Raises Differs."""
+        result, question = answer.result, answer.question
+        assert result is not None  # noqa: S101 - it was searched
+        for claim, broken in [pair for pair in result.broken.items() if pair[0] not in self._confirmed]:
+            if limit.left_s < 0:  # the schedule will run again before it is reported
                 break
             try:
                 confirm(world, broken.events, question.horizon_ms)
                 self._confirmed.add(claim)
-            except (Differs, MachineStalled) as error:  # what was not seen again is not believed; the others are
+            except (Differs, MachineStalled) as error:  # only this claim is withdrawn
                 if isinstance(error, ClientsDiffer) and folds:
                     raise
                 answer.disbelieve(claim, Undecided.DIFFERS if isinstance(error, Differs) else Undecided.STALLED, str(error))
-        failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
+        failed = next((broken.finding for broken in result.broken.values() if broken.finding.harm is Harm.FAILED), None)
         if failed is not None:
             answer.undecided, answer.detail = answer.undecided or Undecided.FAILS, failed.error
         if not answer.is_decided:
             return
-        # schedules by chance, without the tables and with other names of the clients
+        # random schedules, without tables, and with permuted clients
         number = CHECKED if question.needed else CHECKED_OF_OTHERS
         for events in random_schedules(world, question.budget, question.horizon_ms, number, SEED):
             if limit.left_s < 0:
@@ -325,6 +325,6 @@ class Explorer:
 
 
 def _over(limit: TimeLimit) -> Undecided:
-    """Return why the time of a search is over: it was spent, or others took the processors."""
+    """Return why the time of a search is over: it was spent, or other programs used the processors."""
     cpu_s, passed_s = limit.spent_s
     return Undecided.STARVED if passed_s > cpu_s else Undecided.TIME

@@ -1,4 +1,4 @@
-"""What is searched by default, from the cheapest, and which claims each search puts to the test."""
+"""List the default searches, the cheapest first, and the claims that each search tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.explore.code.program import Task, servers_of
 from lab.explore.model import GRID_MS
 from lab.explore.search.event import NONE, Budget
 
-TTL_MS = 3000  # where no other is given
+TTL_MS = 3000  # if no other is given
 PAIR, THREE = 2, 3
 ALWAYS = (Claim.exclusive, Claim.counts_once)
 RELEASES = (Claim.releases_only_its_own, Claim.releases_atomically)
@@ -25,86 +25,86 @@ OF_FAULTS = {
     "failures": (Claim.freed_after_failure,),
 }
 SINGLE_FAULTS = [Budget(**{name: 1}) for name in Budget._fields]
-# Of all pairs, those without which a lock is not found: the stage bucketed, a paused client that renews a dead one's lock, and
-# an unlock that is sent twice. `make trial` shows it: it searches each wrong lock of the corpus.
+# The pairs that are needed to find a wrong lock of the corpus: the stage bucketed, a paused client that renews the lock of a dead
+# one, and an unlock that is sent twice. `make trial` shows it: it searches each wrong lock.
 PAIRS_OF_FAULTS = (Budget(pauses=2), Budget(pauses=1, crashes=1), Budget(pauses=1, resends=1))
-# to ask one server is one event, so nobody is stopped in the middle of it
+# a command to one server is one event, so no fault can hit a client in the middle of it
 OF_SEVERAL = {"restarts": (Claim.survives_amnesia,), "pauses": (*OF_FAULTS["pauses"], Claim.survives_a_slow_acquire)}
 
 
 @dataclass(frozen=True)
 class Question:
-    """One search: what the requests do, how many replicas there are, and which faults there can be."""
+    """One search: the task of the requests, the number of replicas, and the budget of faults."""
 
     task: Task
     budget: Budget = NONE
     replicas: int = PAIR
-    # whether a promise is not decided without it; otherwise it is searched while there is time
+    # whether a promise needs it to be decided; otherwise it runs only while there is time
     needed: bool = True
 
     def as_fields(self, ttl_ms: int) -> dict[str, Any]:
-        """Return what the search is about as data. ttl_ms: that of most searches of the stage; another one is named."""
+        """Return the fields of the search for JSON. ttl_ms: of most searches of the stage; only another one is a field."""
         task = self.task._asdict()
-        about: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "replicas": self.replicas,
             **{name: task[name] for name in ("at_once", "in_turn", "nested", "ends", "work_ms", "wait_ms", "nap_ms")},
             "faults": {name: number for name, number in self.budget._asdict().items() if number},
         }
-        return about if task["ttl_ms"] == ttl_ms else about | {"ttl_ms": task["ttl_ms"]}
+        return fields if task["ttl_ms"] == ttl_ms else fields | {"ttl_ms": task["ttl_ms"]}
 
     @property
     def horizon_ms(self) -> int:
-        """Until when the search goes: long enough for a lock to expire, for all to work, and for one to be locked out."""
+        """The end of schedules: time for a lock to expire, for all requests to work, and for a waiter to be locked out."""
         return 2 * self.task.ttl_ms + self.requests * self.task.work_ms + 1000
 
     @property
     def requests(self) -> int:
-        """How many requests there are."""
+        """The number of requests."""
         return self.replicas * self.task.at_once * self.task.in_turn
 
     @property
     def fits(self) -> bool:
-        """Whether nothing fails, the work fits into the TTL, and the requests wait for as long as it takes."""
+        """Whether there is no fault, the work fits into the TTL, and requests wait without a limit."""
         task = self.task
         return self.budget == NONE and task.work_ms < task.ttl_ms and task.wait_ms is None and not task.nested
 
     def tests(self, servers: int = 1) -> tuple[Claim, ...]:
-        """Return the claims that the search decides. servers: of how many the lock's store consists."""
-        task, found = self.task, list(ALWAYS)
+        """Return the claims that the search tests. servers: the number of servers of the lock's store."""
+        task, claims = self.task, list(ALWAYS)
         if task.nested:
             return (Claim.reentrant, Claim.held_to_the_end) if task.work_ms > task.ttl_ms else (Claim.reentrant,)
         if task.at_once > 1:
-            found.append(Claim.exclusive_in_process)
+            claims.append(Claim.exclusive_in_process)
         if self.fits:
-            found += WHERE_NOTHING_FAILS
+            claims += WHERE_NOTHING_FAILS
         if task.work_ms > task.ttl_ms:
-            found += [Claim.held_to_the_end, *RELEASES]
-            found += [Claim.survives_a_failed_renewal] if self.budget.lost_replies else []
+            claims += [Claim.held_to_the_end, *RELEASES]
+            claims += [Claim.survives_a_failed_renewal] if self.budget.lost_replies else []
         elif self.budget.lost_replies == 0 or task.work_ms == 0:
             of_faults = OF_FAULTS | (OF_SEVERAL if servers > 1 else {})
-            found += [claim for name, number in self.budget._asdict().items() if number for claim in of_faults[name]]
+            claims += [claim for name, number in self.budget._asdict().items() if number for claim in of_faults[name]]
         if task.wait_ms == 0:
-            found.append(Claim.answers_a_try_at_once)
+            claims.append(Claim.answers_a_try_at_once)
         elif task.wait_ms is not None:
-            found.append(Claim.waiters_may_leave)
-        return tuple(dict.fromkeys(found))
+            claims.append(Claim.waiters_may_leave)
+        return tuple(dict.fromkeys(claims))
 
     def needs(self, claim: Claim, servers: int) -> bool:
-        """Return whether a decision of a claim needs it."""
+        """Return whether a claim needs this search to be decided."""
         return self.needed and claim in self.tests(servers)
 
 
 def decidable(servers: int = 1) -> tuple[Claim, ...]:
-    """Return the claims that some default search decides, in the order of the claims."""
-    found = {claim for one in _all(Task(TTL_MS), servers, reenters=True) for claim in one.tests(servers)}
-    return tuple(claim for claim in Claim if claim in found)
+    """Return the claims that some default search tests, in the order of ``Claim``."""
+    tested = {claim for question in _all(Task(TTL_MS), servers, reenters=True) for claim in question.tests(servers)}
+    return tuple(claim for claim in Claim if claim in tested)
 
 
 def by_default(stage: Stage, ttl_ms: int) -> list[Question]:
-    """Return the searches of a stage."""
-    found = _all(Task(ttl_ms), servers_of(stage), Claim.reentrant in stage.claims)
-    found = (one for one in found if one.task.ttl_ms % stage.ttl_step_ms == 0)
-    return [one for one in found if not stage.has_fixed_ttl or one.task.ttl_ms == stage.ttl_ms]
+    """Return the default searches of a stage."""
+    questions = _all(Task(ttl_ms), servers_of(stage), Claim.reentrant in stage.claims)
+    questions = (question for question in questions if question.task.ttl_ms % stage.ttl_step_ms == 0)
+    return [question for question in questions if not stage.has_fixed_ttl or question.task.ttl_ms == stage.ttl_ms]
 
 
 class SearchOptions(NamedTuple):
@@ -122,7 +122,7 @@ class SearchOptions(NamedTuple):
     budget: Budget | None = None
 
     def questions(self, stage: Stage) -> list[Question]:
-        """Return the searches of a stage: the default ones if nothing but the TTL is given, and else what is asked."""
+        """Return the searches of a stage: the default ones if only the TTL is given, otherwise those of the options."""
         ttl_ms = self.ttl_of(stage)
         if self == SearchOptions(ttl_ms=self.ttl_ms):
             return by_default(stage, ttl_ms)
@@ -145,7 +145,7 @@ class SearchOptions(NamedTuple):
 
 
 def seldom_ms(ttl_ms: int) -> int:
-    """Return a nap after which a waiter asks seldom, and not when a third of the TTL is over."""
+    """Return a long nap in milliseconds, whose multiples avoid a third of the TTL, the usual moment of renewals."""
     return max(GRID_MS, on_hundreds(ttl_ms * 7 / 30))
 
 
@@ -173,17 +173,17 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         yield Question(task._replace(ends=True))
     yield Question(task, replicas=THREE, needed=servers > 1)
     if servers == 1:
-        # what a fault leaves in the memory of a process, its next request meets
+        # a fault can change the memory of a process, which its next request uses
         yield Question(seldom._replace(in_turn=2), Budget(lost_replies=1), needed=False)
         # a TTL that is not a whole number of seconds
         yield Question(seldom._replace(ttl_ms=ttl_ms - GRID_MS, work_ms=ttl_ms - 2 * GRID_MS), replicas=THREE, needed=False)
         yield Question(seldom._replace(at_once=2, work_ms=ttl_ms - GRID_MS, wait_ms=ttl_ms), needed=False)
-        # one holds, one waits, gets the lock and dies, and one waits then
+        # one client holds the lock; the second waits, gets it and dies; the third still waits
         yield Question(seldom, Budget(crashes=1), replicas=THREE, needed=False)
     for budget in PAIRS_OF_FAULTS:
         yield Question(seldom, budget, needed=False)
 
 
 def on_hundreds(duration_ms: float) -> int:
-    """Return a duration in milliseconds, rounded down to what a moment is a multiple of."""
-    return int(duration_ms) // 100 * 100
+    """Return a duration in milliseconds, rounded down to the grid of moments."""
+    return int(duration_ms) // GRID_MS * GRID_MS

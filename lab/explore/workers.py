@@ -1,8 +1,8 @@
-"""Searches in processes of their own: as many at once as the machine has cores, and none longer than its time.
+"""Run searches in their own processes, one for each core and at most ``MOST_WORKERS``, and end them when their time is over.
 
-A budget counts the processor time of each process: other programs cost a search nothing, until five times as much has passed. A
-process is killed that takes longer, or whose code does not come back: a stage may wait for something that the explorer does not
-know. The decision keeps everything that the process had found.
+A budget counts the processor time of each process, so other programs do not shorten a search until five times as much time has
+passed. A process is killed if it takes longer, or if its code does not return: a stage may wait for something that the explorer
+has no model of. The decision keeps all claims that the process had broken.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from lab.servers.forked import forked
 from lab.servers.server import Server
 
 MOST_WORKERS = 2
-SHARE, SHARE_OF_OTHERS = 4, 10  # one search gets at most this part of the time that is left; one that no promise needs
-LEAST_S = 1.0
+SHARE, SHARE_OF_OTHERS = 4, 10  # a needed search gets at most a quarter of the time that is left, another search a tenth
+LEAST_S = 1.0  # of each search
 GRACE_S = 1.0  # for a search to end by itself
-MOST_KILLED = 2  # after so many, the stage is not tried any more
-STUCK_S = 2.0  # so long in the code of the stage, without a command or a wait; what it waits for a processor does not count
+MOST_KILLED = 2  # processes: after that, no more searches of the stage begin
+STUCK_S = 2.0  # in the code of the stage without a command or a wait; waiting for a processor does not count
 BEAT_S = 0.2
 
 Done = Callable[[int, SearchOutcome], None]
@@ -47,12 +47,12 @@ class _Worker:
     process: Any
     pipe: Connection
     server: Server
-    # the number of its question, -1 if it has none; the processor time that the question may take
+    # the number of its question, -1 if it has none; and the processor time for the question
     number: int = -1
     within_s: float = 0.0
-    # when the question ends, even if it has used little processor time
+    # when the question ends at the latest, on the monotonic clock
     until_s: float = 0.0
-    # the promises that it has found broken
+    # the claims that the question has broken so far
     broken: dict[Claim, Broken] = field(default_factory=dict)
 
     def end(self) -> None:
@@ -66,14 +66,15 @@ class _Worker:
 def decide(
     decision: Decision, servers: Sequence[Server], budget_s: float, on_answer: Done = lambda number, answer: None
 ) -> Decision:
-    """Search each question until the time is over, and fill the decision as the answers come.
+    """Search each question until the time is over, and fill the decision as the answers come. Return the decision.
 
-    servers: a Redis for each process. If this is interrupted, the decision has what is known.
+    servers: a Redis for each process. budget_s: of processor time, for each process. on_answer: is called with each answer. After
+    an interrupt, the decision has all answers so far.
     """
     began_s, processors = time.monotonic(), Processors(os.getpid())
     pool = _Pool(decision, servers, budget_s, on_answer)
     try:
-        with signals_held() as signals:  # raised inside a finalizer of the explorer's modules, an interrupt would be lost
+        with signals_held() as signals:  # an interrupt that is raised inside a finalizer would be lost
             pool.run()
             signals.release()
     except BaseException:
@@ -84,7 +85,7 @@ def decide(
         for answer in decision.answers:
             answer.detail = f"{processors.others_percent()}" if answer.undecided is Undecided.STARVED else answer.detail
         pool.close()
-        decision.answers = [one for one in decision.answers if not one.is_moot]
+        decision.answers = [answer for answer in decision.answers if not answer.is_moot]
         decision.seconds = time.monotonic() - began_s
     return decision
 
@@ -93,9 +94,9 @@ class _Pool:
     def __init__(self, decision: Decision, servers: Sequence[Server], left_s: float, on_answer: Done) -> None:
         self.decision, self.on_answer = decision, on_answer
         self.left_s = left_s  # of processor time, for each process
-        self.end_s = time.monotonic() + left_s  # then no question begins that no promise needs
+        self.end_s = time.monotonic() + left_s  # after this moment, only needed questions begin
         self.todo = list(range(len(decision.answers)))
-        self.again: list[int] = []  # of those that were needed and took too long: they get what is left
+        self.again: list[int] = []  # the needed questions that took too long: they get the time that is left
         self.killed = 0
         self.servers, self.workers = servers[: len(self.todo)], list[_Worker]()
 
@@ -119,7 +120,7 @@ class _Pool:
     def _give(self, worker: _Worker) -> None:
         share = 0
         if time.monotonic() > self.end_s:
-            self.todo = [one for one in self.todo if self._question(one).needed]
+            self.todo = [number for number in self.todo if self._question(number).needed]
         if not self.todo:
             self.todo, self.again, share = self.again, [], 1
         if not self.todo or self.left_s < GRACE_S / 2 or self.killed >= MOST_KILLED:
@@ -134,29 +135,31 @@ class _Pool:
         worker.pipe.send((self._question(worker.number), worker.within_s))
 
     def _rank(self, number: int) -> tuple[bool, bool]:
-        """Return how late a question is asked: what can change nothing but promises that are broken comes last."""
+        """Return the rank of a question: questions that only test claims already broken come last."""
         decides = self.decision.claims & {*self._question(number).tests(self.decision.servers)} - self.decision.broken().keys()
         return not decides, not self._question(number).needed
 
     def _question(self, number: int) -> Question:
         return self.decision.answers[number].question
 
-    def _unfinished(self, worker: _Worker, why: Undecided, about: str) -> SearchOutcome:
-        """Return the answer to a question that has none: what was found until then."""
-        return SearchOutcome(self._question(worker.number), Searched(broken=worker.broken) if worker.broken else None, why, about)
+    def _unfinished(self, worker: _Worker, why: Undecided, detail: str) -> SearchOutcome:
+        """Return an answer for a question that did not end, with the claims that it has broken so far."""
+        return SearchOutcome(
+            self._question(worker.number), Searched(broken=worker.broken) if worker.broken else None, why, detail
+        )
 
     def _hear(self, worker: _Worker) -> None:
         try:
-            kind, what = worker.pipe.recv()
+            kind, content = worker.pipe.recv()
         except (EOFError, OSError):
             self._lost(worker, Undecided.CRASHED, "its process ended")
             return
         if kind == "broken":
-            worker.broken[what.finding.claim] = what
+            worker.broken[content.finding.claim] = content
         elif kind == "stuck":
-            self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{what}")
+            self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{content}")
         else:
-            answer, spent_s, drawn, version = what
+            answer, spent_s, drawn, version = content
             self.left_s -= spent_s / len(self.workers)
             self.decision.drawn |= drawn
             self.decision.redis = version
@@ -164,28 +167,28 @@ class _Pool:
             self._give(worker)
 
     def _take(self, number: int, answer: SearchOutcome) -> None:
-        """Keep an answer, unless an earlier one to the same question has more."""
+        """Keep an answer. A needed question that took too long is asked once more."""
         self.decision.answers[number] = answer
         if answer.undecided in (Undecided.TIME, Undecided.STARVED) and answer.question.needed and number not in self.again:
             self.again.append(number)
         self.on_answer(number, answer)
 
     def _end_late(self, worker: _Worker) -> None:
-        """End a process whose time is over: it did not get a processor to say so itself."""
+        """End a process whose time is over: it did not get a processor to end its search by itself."""
         if time.monotonic() > worker.until_s + GRACE_S:
             self._lost(worker, Undecided.STARVED, "")
 
-    def _lost(self, worker: _Worker, why: Undecided, about: str) -> None:
-        """Keep what a process had found that is gone, and start another in its place."""
+    def _lost(self, worker: _Worker, why: Undecided, detail: str) -> None:
+        """End a process that is lost, keep the claims that it has broken, and start another in its place."""
         self.left_s -= worker.within_s / len(self.workers)
-        self._take(worker.number, self._unfinished(worker, why, about))
+        self._take(worker.number, self._unfinished(worker, why, detail))
         worker.end()
         self.killed += why in (Undecided.CRASHED, Undecided.STUCK)
         self.workers[self.workers.index(worker)] = new = self._start(worker.server)
         self._give(new)
 
     def close(self) -> None:
-        """End all processes. Searches in progress get no answer, but what they have found is kept."""
+        """End all processes. Searches in progress keep the claims that they have broken."""
         for worker in self.workers:
             if worker.number >= 0 and worker.broken:
                 self.decision.answers[worker.number] = self._unfinished(worker, Undecided.INTERRUPTED, "")
@@ -193,7 +196,7 @@ class _Pool:
 
 
 def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: Connection) -> None:
-    """Answer questions until the pipe ends. This is a process of its own."""
+    """Answer questions in a process of its own, until the pipe ends."""
     signal.signal(signal.SIGALRM, _Watch(pipe))
     signal.setitimer(signal.ITIMER_REAL, BEAT_S, BEAT_S)
     real = RealRedis(*address)
@@ -208,9 +211,9 @@ def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: 
 
 
 class _Watch:
-    """Ends a process if the code of its stage does not come back, and reports the line at which that is.
+    """Ends the process if the code of its stage does not return, and reports the line that runs.
 
-    A timer calls it. While the process waits for a processor, the timer is over once and not again and again.
+    A timer calls it. While the process waits for a processor, the signals of the timer count only once.
     """
 
     def __init__(self, pipe: Connection) -> None:

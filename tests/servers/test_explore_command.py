@@ -108,7 +108,7 @@ def test_lock_that_only_raises(tmp_path):
 
 
 REFUSED = {
-    "breaks_deadlock": "no search looks at the claim breaks_deadlock: lab run nested_two_locks",
+    "breaks_deadlock": "no search tests the claim breaks_deadlock: lab run nested_two_locks",
     "exclusiv": "exclusive",
 }
 

@@ -13,20 +13,20 @@ from lab.scenario.stages import find_stage
 
 def test_level_that_takes_too_long(real, tmp_path, monkeypatch):
     """A level whose search is not over in time is left out, with the level of the same moves; the others have their pages."""
-    levels, make = {level.name: level for level in LEVELS}, page.make
+    levels, prepare = {level.name: level for level in LEVELS}, page.prepare
 
     def too_slow(level, *others, **options):
         if level.name != "incr":
             raise page.Unfinished("it is too slow")
-        return make(level, *others, **options)
+        return prepare(level, *others, **options)
 
-    monkeypatch.setattr(page, "make", too_slow)
+    monkeypatch.setattr(page, "prepare", too_slow)
     index, left_out = page.write([levels[name] for name in ("uuid-pause", "lua-same-pause", "incr")], real, tmp_path)
 
     assert left_out == ["uuid-pause", "lua-same-pause"]
     assert index == tmp_path / "index.html"
     assert {path.name for path in tmp_path.glob("*.html")} == {"incr.html", "incr.zh.html", "index.html", "index.zh.html"}
-    monkeypatch.setattr(page, "make", make)
+    monkeypatch.setattr(page, "prepare", prepare)
     monkeypatch.setattr(page, "SEARCH_S", 0.0)
     with pytest.raises(page.Unfinished):
         page.write([levels["watchdog-pause"]], real, tmp_path)
@@ -58,4 +58,4 @@ def test_a_lock_that_notices_its_scripts(real, tmp_path):
     (tmp_path / "notices.py").write_text(textwrap.dedent(NOTICES), encoding="utf-8")
     level, *_ = own_levels(find_stage(str(tmp_path / "notices.py")))
 
-    assert [one.level.kind for one in page.make(level, real)] == [LevelKind.DECIDE]
+    assert [one.level.kind for one in page.prepare(level, real)] == [LevelKind.DECIDE]

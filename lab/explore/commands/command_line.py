@@ -1,4 +1,4 @@
-"""The command lines of ``lab explore`` and ``lab play``. They import the explorer when they are called."""
+"""Define the command lines of ``lab explore`` and ``lab play``. They import the explorer only when they run."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ from lab.commands.options import STAGES, Decimal, Whole, out_option, typed_as
 from lab.errors import BadInput
 from lab.paths import new_folder
 
-# the options that change what a schedule does
+# the options that change the task of a schedule
 OF_A_SCHEDULE = ("clients", "ttl_ms", "work_ms", "wait_ms", "nested", "at_once", "in_turn", "nap_ms", "ends")
 
 
-def fault_option(name: str, what: str) -> Callable[[Any], Any]:
-    """Add an option of ``lab explore`` for the number of faults of one kind."""
-    return click.option(f"--{name}", type=Whole(0, 3), help=f"At most this many {what}.")
+def fault_option(name: str, faults: str) -> Callable[[Any], Any]:
+    """Return an option of ``lab explore`` for the number of faults of one kind. faults: their name in the help."""
+    return click.option(f"--{name}", type=Whole(0, 3), help=f"At most this many {faults}.")
 
 
-def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]:
-    """Add an option for a duration in milliseconds."""
-    return click.option(f"--{name}", type=Whole(least_ms, 60_000), help=what)
+def duration_option(name: str, least_ms: int, text: str) -> Callable[[Any], Any]:
+    """Return an option for a duration in milliseconds."""
+    return click.option(f"--{name}", type=Whole(least_ms, 60_000), help=text)
 
 
 def refuse_beside(context: click.Context, option: str, names: Container[str]) -> None:
-    """Raise BadInput if the command line has parameters of other names: they say nothing beside this option."""
-    typed = [one for one in context.command.params if context.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
-    if others := [typed_as(one, context).strip("[]") for one in typed if one.name not in names]:
+    """Raise BadInput if the command line has parameters other than these: beside the option they have no effect."""
+    typed = [
+        parameter
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    ]
+    if others := [typed_as(parameter, context).strip("[]") for parameter in typed if parameter.name not in names]:
         raise BadInput(f"{option} does not go with {', '.join(others)}")
 
 
@@ -103,7 +107,7 @@ def explore(
         from lab.explore.commands.replay import replay
 
         return replay(replayed, out, given["servers"], **{name: given[name] for name in OF_A_SCHEDULE})
-    from lab.explore.commands.explore import Wanted, claim_of, explored
+    from lab.explore.commands.explore import OutputOptions, claim_of, explored
     from lab.explore.commands.explore import explore as run_explore
     from lab.explore.kept import check_kept
     from lab.explore.questions import SearchOptions
@@ -112,17 +116,17 @@ def explore(
     budget_s, servers, as_json = (given.pop(name) for name in ("budget_s", "servers", "as_json"))
     faults = {name: given.pop(name) for name in Budget._fields}
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
-    asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
+    search = SearchOptions(**given, budget=budget if any(number is not None for number in faults.values()) else None)
     if keep:
         refuse_beside(context, "--keep", ("keep", "stage", "budget_s", "ttl_ms", "no_confirm"))
     if stage is None:
         raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab list stages` lists the stages.")
-    found = explored(stage)
+    explored_stage = explored(stage)
     if keep:
-        check_kept(found)
+        check_kept(explored_stage)
     into = out and new_folder(str(out), "--out")
-    wanted = Wanted(only=claim_of(only, found), as_json=as_json, out=into, confirm=not no_confirm, keep=keep)
-    return run_explore(found, asked, budget_s, wanted, servers)
+    output = OutputOptions(only=claim_of(only, explored_stage), as_json=as_json, out=into, confirm=not no_confirm, keep=keep)
+    return run_explore(explored_stage, search, budget_s, output, servers)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""``lab explore``: decide every order of events."""
+"""Run ``lab explore``: decide every order of events."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ DECISION = "decision.json"
 WITHIN_S, WITHIN_OF_SEVERAL_S = 30.0, 240.0
 
 
-class Wanted(NamedTuple):
-    """What ``lab explore`` was asked to print and to keep."""
+class OutputOptions(NamedTuple):
+    """The options for the claim, the output and the confirmation."""
 
     only: Claim | None = None
     as_json: bool = False
     # the folder for the decision
     out: Path | None = None
-    # whether a broken promise is run again on real replicas
+    # whether schedules that break a promise run again on real replicas
     confirm: bool = True
-    # whether the documents quote the decision from now on
+    # whether the decision is kept for the documents
     keep: bool = False
 
 
 def check_servers(stage: Stage, servers: int | None) -> None:
-    """Raise BadInput where a number of servers is given for a lock on one store."""
+    """Raise BadInput if a number of servers is given for a lock on one store."""
     if servers is not None and servers_of(stage) == 1:
         raise BadInput(f"--servers {servers}: the lock of {stage.name} is in one store; the option is for locks like redlock's")
 
@@ -70,53 +70,55 @@ def explored(name: str) -> Stage:
 
 
 def claim_of(name: str | None, stage: Stage) -> Claim | None:
-    """Return the claim of an option. Raises BadInput where there is none of this name, or no search looks at it."""
+    """Return the claim of ``--claim``; None without a name. Raises BadInput if it does not exist, or no search tests it."""
     if name is None:
         return None
     choose_from("claim", name, [claim.name for claim in Claim])
     if Claim[name] not in decidable(servers_of(stage)):
-        raise BadInput(f"no search looks at the claim {name}: {instead(Claim[name], stage)}")
+        raise BadInput(f"no search tests the claim {name}: {instead(Claim[name], stage)}")
     return Claim[name]
 
 
-def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: Wanted, of_servers: int | None = None) -> int:
-    """Decide a stage, print what was decided, and return the exit status.
+def explore(
+    stage: Stage, search: SearchOptions, budget_s: float | None, output: OutputOptions, of_servers: int | None = None
+) -> int:
+    """Decide a stage, print the decision, and return the exit status.
 
-    1 if a promise breaks, 0 if every promise that the searches can decide was decided and holds, 3 otherwise.
+    It is 1 if a promise breaks, 0 if every promise that the searches can decide was decided and holds, and 3 otherwise.
     """
     check_servers(stage, of_servers)
-    servers, ttl_ms = of_servers or servers_of(stage), asked.ttl_of(stage)
-    questions = [one for one in asked.questions(stage) if not wanted.only or wanted.only in one.tests(servers)]
+    servers, ttl_ms = of_servers or servers_of(stage), search.ttl_of(stage)
+    questions = [question for question in search.questions(stage) if not output.only or output.only in question.tests(servers)]
     if not questions:
-        raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")
-    console = terminal(stderr=wanted.as_json)
+        raise BadInput(f"the searches of these options do not test the claim {output.only and output.only.name}")
+    console = terminal(stderr=output.as_json)
     limit = TimeLimit(budget_s or (WITHIN_S if servers == 1 else WITHIN_OF_SEVERAL_S))
     with own_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
         real = RealRedis(running[0].host, running[0].port)
         with contextlib.closing(real), contextlib.closing(Explorer(stage, real, of_servers)) as explorer:
-            decision = Decision(stage, ttl_ms, questions, of_servers=of_servers, only=wanted.only)
+            decision = Decision(stage, ttl_ms, questions, of_servers=of_servers, only=output.only)
             with contextlib.suppress(Interrupted), _progress(console, decision, limit.budget_s) as on_answer:
                 decide(decision, running, limit.budget_s, on_answer)
             decision.redis = decision.redis or real.version
-            is_needed = wanted.keep or decision.broken().keys() & (decision.claims | stage.claims)
-            shortest = list(found_shortest(decision, explorer, wanted.only)) if is_needed else []
-            report(console, decision, shortest, wanted)
-            if wanted.out is not None:
-                wanted.out.mkdir(parents=True, exist_ok=True)
-                (wanted.out / DECISION).write_bytes(_as_json(decision))
-            if wanted.keep and not pending():
-                kept.keep(decision, {one.claim.name: one.story for one in shortest}, limit.budget_s)
-            promised = [one for one in shortest if one.claim in stage.claims]
-            confirms = promised and wanted.confirm and not pending()
+            is_needed = output.keep or decision.broken().keys() & (decision.claims | stage.claims)
+            shortest = list(found_shortest(decision, explorer, output.only)) if is_needed else []
+            report(console, decision, shortest, output)
+            if output.out is not None:
+                output.out.mkdir(parents=True, exist_ok=True)
+                (output.out / DECISION).write_bytes(_as_json(decision))
+            if output.keep and not pending():
+                kept.keep(decision, {schedule.claim.name: schedule.story for schedule in shortest}, limit.budget_s)
+            promised = [schedule for schedule in shortest if schedule.claim in stage.claims]
+            confirms = promised and output.confirm and not pending()
             seen = confirmed_on_cluster(promised, stage, console, limit) if confirms else None
             words = ExploredWords(decision, of_environment(os.environ))
-            for line in () if wanted.as_json else words.next_commands(promised):
+            for line in () if output.as_json else words.next_commands(promised):
                 console.print(line, soft_wrap=True)
     return ExitStatus.INTERRUPTED if pending() else status_of(decision, seen)
 
 
 def status_of(decision: Decision, seen: Agreement | None = None) -> int:
-    """Return the exit status. seen: what real replicas have shown of the broken promises; None where they were not asked."""
+    """Return the exit status. seen: whether real replicas agree that a promise breaks; None if they were not asked."""
     if decision.claims & decision.stage.claims & decision.broken().keys():
         return ExitStatus.NOTHING_SHOWN if seen is Agreement.DIFFERS else ExitStatus.BROKEN
     return ExitStatus.GOOD if decision.is_whole else ExitStatus.NOTHING_SHOWN
@@ -124,16 +126,16 @@ def status_of(decision: Decision, seen: Agreement | None = None) -> int:
 
 @contextlib.contextmanager
 def _progress(console: Console, decision: Decision, limit_s: float) -> Iterator[Callable[..., None]]:
-    """Print at once what is done, each promise as soon as it breaks, and on a terminal how far it is."""
+    """Print the stage, each promise as soon as it breaks, and the progress. Yield the function to call with each answer."""
     language, number = of_environment(os.environ), len(decision.answers)
-    said, words = partial(say.text, "explored", language=language), ExploredWords(decision, language)
-    console.print(said("begins", n=number, stage=decision.stage.name, s=f"{limit_s:g}"), style="dim", soft_wrap=True)
+    text, words = partial(say.text, "explored", language=language), ExploredWords(decision, language)
+    console.print(text("begins", n=number, stage=decision.stage.name, s=f"{limit_s:g}"), style="dim", soft_wrap=True)
     done, broken = set[int](), set[Claim]()
-    with console.status(said("at", number=1, of=number)) as status:
+    with console.status(text("at", number=1, of=number)) as status:
 
         def on_answer(place: int, _: object) -> None:
             done.add(place)
-            status.update(said("at", number=min(len(done) + 1, number), of=number))
+            status.update(text("at", number=min(len(done) + 1, number), of=number))
             for claim in decision.claims & decision.broken().keys() - broken:
                 broken.add(claim)
                 console.print(words.promise(claim, BREAKS)[0], style="red", soft_wrap=True)
@@ -141,20 +143,20 @@ def _progress(console: Console, decision: Decision, limit_s: float) -> Iterator[
         yield on_answer
 
 
-def report(console: Console, decision: Decision, shortest: Sequence[Shortest], wanted: Wanted) -> None:
-    """Print what was searched, the story of a broken promise, and last what was decided, a line a claim."""
-    if wanted.as_json:
+def report(console: Console, decision: Decision, shortest: Sequence[Shortest], output: OutputOptions) -> None:
+    """Print the searches, the story of a broken promise, and last the verdict, with a line for each claim."""
+    if output.as_json:
         sys.stdout.write(_as_json(decision).decode())
         return
     language = of_environment(os.environ)
     words = ExploredWords(decision, language)
     for line in words.searched():
         console.print(line, style="dim", soft_wrap=True)
-    promised = [one for one in shortest if one.claim in decision.stage.claims]
-    for one in [one for one in shortest if wanted.only is one.claim] or promised[:1]:
-        console.print(f"\n[bold]{one.claim.name}[/bold]")
-        print_story(console, one.story)
-        console.print(f"  {words.again(one.question, one.broken)}", style="dim", soft_wrap=True)
+    promised = [schedule for schedule in shortest if schedule.claim in decision.stage.claims]
+    for schedule in [schedule for schedule in shortest if output.only is schedule.claim] or promised[:1]:
+        console.print(f"\n[bold]{schedule.claim.name}[/bold]")
+        print_story(console, schedule.story)
+        console.print(f"  {words.again(schedule.question, schedule.broken)}", style="dim", soft_wrap=True)
     for line, style in words.verdict():
         console.print(line, style=style, soft_wrap=True)
 
@@ -164,6 +166,6 @@ def _as_json(decision: Decision) -> bytes:
 
 
 def print_story(console: Console, story: Story) -> None:
-    """Print a schedule: its lanes, an event a row, and what happens in sentences."""
+    """Print a schedule: a row for each event, and the story in sentences."""
     for line in rows(story, console.width, of_environment(os.environ)):
         console.print(line, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The schedules that break a promise, on real replicas, command by command."""
+"""Run the schedules that break a promise on real replicas, command by command, and say how they compare."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact
 from lab.explore.model import TimeLimit
 from lab.explore.questions import Question
 from lab.explore.search.event import CHOICE, FAILURE, ScheduleEvent
-from lab.explore.story.deeds import of_finding
+from lab.explore.story.happenings import of_finding
 from lab.language import Language, of_environment
 from lab.servers.supervisor import supervised
 from lab.story import say
@@ -24,54 +24,54 @@ from lab.story.verdict import because
 
 
 def not_on_cluster(stage: Stage, question: Question, schedule: Sequence[ScheduleEvent], language: Language = ENGLISH) -> str:
-    """Return why a schedule cannot be done to real replicas; empty if it can."""
-    said, task = partial(say.text, "not_on_cluster", language=language), question.task
+    """Return why a schedule cannot run on real replicas; empty if it can."""
+    text, task = partial(say.text, "not_on_cluster", language=language), question.task
     if servers_of(stage) > 1:
-        return said("several_servers")
+        return text("several_servers")
     if task.nested:
-        return said("nested")
+        return text("nested")
     if task.at_once > 1 or task.in_turn > 1 or task.ends or task.wait_ms is not None:
-        return said("requests")
+        return text("requests")
     of_chance = {CHOICE: "choice", FAILURE: "failure"}
     events = ((number, event) for number, event in enumerate(schedule, 1) if event.kind in of_chance)
-    return next((said(of_chance[event.kind], number=number, event=event) for number, event in events), "")
+    return next((text(of_chance[event.kind], number=number, event=event) for number, event in events), "")
 
 
 def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:
-    """Return how a schedule on the cluster compares with what the explorer saw."""
-    said, words = partial(say.text, "enacted", language=language), say.words(language)["mark"]
-    how = words["part"].join(dict.fromkeys(say.broken(of_finding(one), language) for one in done.explored))
-    judged = words["part"].join(because(one, language) for one in done.judged) or say.listed(done.others, language)
+    """Return in words how the run of a schedule on real replicas compares with the explorer's."""
+    text, words = partial(say.text, "enacted", language=language), say.words(language)["mark"]
+    how = words["part"].join(dict.fromkeys(say.broken(of_finding(finding), language) for finding in done.explored))
+    judged = words["part"].join(because(violation, language) for violation in done.judged) or say.listed(done.others, language)
     why = "held" if done.difference else "measured"
     name = f"not_{why}" if done.agreement is Agreement.NOT_COMPARABLE else done.agreement if done.explored else "same"
-    made = said(
+    result = text(
         "differs" if done.agreement is Agreement.DIFFERS else name,
-        explored=f"{done.explored[0].claim.name}{words['colon']}{how}" if done.explored else said("no_claim"),
-        judged=judged or said("no_claim"),
+        explored=f"{done.explored[0].claim.name}{words['colon']}{how}" if done.explored else text("no_claim"),
+        judged=judged or text("no_claim"),
         difference=done.difference,
     )
-    return said("tried", n=done.tries, what=made, most=TRIES) if done.tries > 1 else made
+    return text("tried", n=done.tries, what=result, most=TRIES) if done.tries > 1 else result
 
 
 def confirmed_on_cluster(promised: Sequence[Shortest], stage: Stage, console: Console, limit: TimeLimit) -> Agreement:
-    """Run the schedules on real replicas until one breaks its promise there as well or the time is over. Print what was seen.
+    """Run the schedules on real replicas until one breaks its promise there too, or the time is over. Print each result.
 
-    Return AGREES if one does, and DIFFERS if each of them differs there.
+    Return AGREES if one breaks its promise, DIFFERS if each of them differs, and NOT_COMPARABLE otherwise.
     """
     seen, language = set[Agreement](), of_environment(os.environ)
-    said = partial(say.text, "enacted", language=language)
+    text = partial(say.text, "enacted", language=language)
     console.print()
-    for one in promised:
+    for schedule in promised:
         agreement = Agreement.NOT_COMPARABLE
         is_over = say.text("undecided", "time", language) if limit.left_s < 0 else ""
-        if not (why := is_over or not_on_cluster(stage, one.question, one.broken.events, language)):
+        if not (why := is_over or not_on_cluster(stage, schedule.question, schedule.broken.events, language)):
             with supervised() as supervisor:
-                done = enact(supervisor, stage, one.question, one.claim, one.walk)
+                done = enact(supervisor, stage, schedule.question, schedule.claim, schedule.walk)
             done.conducted.folder.discard()
             why, agreement = enacted_in_words(done, language), done.agreement
         seen.add(agreement)
         style = {Agreement.AGREES: "", Agreement.DIFFERS: "yellow"}.get(agreement, "dim")
-        console.print(said(f"run_{agreement}", claim=one.claim.name, what=why), style=style, soft_wrap=True)
+        console.print(text(f"run_{agreement}", claim=schedule.claim.name, what=why), style=style, soft_wrap=True)
         if agreement is Agreement.AGREES:
             return agreement
     return Agreement.DIFFERS if seen == {Agreement.DIFFERS} else Agreement.NOT_COMPARABLE

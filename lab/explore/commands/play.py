@@ -1,4 +1,4 @@
-"""``lab play``: write the pages on which the reader is the scheduler."""
+"""Run ``lab play``: write the pages on which the reader is the scheduler."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from lab.story import say
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
-    """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput, and NothingShown.
+    """Write the levels of some stages, by default the kept levels, and print the path of their index. Return the exit status.
 
-    out: the folder of the pages; None for that of the reports.
+    out: the folder for the pages; None for the folder of reports. Raises BadInput and NothingShown.
     """
     language = of_environment(os.environ)
     stages = [explored(name) for name in names]
@@ -50,12 +50,12 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
 
 
 def levels_of(stage: Stage) -> list[Level]:
-    """Return the kept levels of a stage, or levels that are made for it."""
-    kept = [one for one in LEVELS if one.stage == stage.lookup]
-    names = {one.name for one in kept}
-    return [one for one in kept if not one.moves_of or one.moves_of in names] or list(own_levels(stage))
+    """Return the kept levels of a stage; if there are none, levels from its default searches."""
+    kept = [level for level in LEVELS if level.stage == stage.lookup]
+    names = {level.name for level in kept}
+    return [level for level in kept if not level.moves_of or level.moves_of in names] or list(own_levels(stage))
 
 
 def has_browser() -> bool:
-    """Return whether there is a screen, and not only a terminal, which a browser would take away."""
+    """Return whether there is a screen. Without one, a browser would run in the terminal."""
     return not sys.platform.startswith("linux") or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ

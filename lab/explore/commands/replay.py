@@ -1,4 +1,4 @@
-"""``lab explore --replay``: run one schedule again, event by event, on an empty server."""
+"""Run ``lab explore --replay``: one schedule again, event by event, on an empty server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from lab.report.terminal import terminal
 def replay(text: str, out: Path | None, servers: int | None, **options: Any) -> int:
     """Run a schedule again and print it. Return the exit status: 1 if it breaks a claim of the stage.
 
-    text: STAGE:EVENTS. out: the file for its picture. servers: how many the lock asks. options: as of ``typed``.
+    text: STAGE:EVENTS. out: the file for its picture. servers: the number that the lock asks. options: of the task, as for
+    ``typed``.
     """
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")

@@ -1,4 +1,4 @@
-"""The shortest schedules that break claims, run again from an empty server."""
+"""Run the shortest schedules that break claims again, from an empty server."""
 
 from __future__ import annotations
 
@@ -35,45 +35,48 @@ class Shortest(NamedTuple):
 
     @property
     def code(self) -> str:
-        """What went wrong: why a holder had no right, what keeps the lock from being free, or else the harm."""
+        """The code of the defect: why a holder had no right, why the lock stays locked, or else the harm."""
         finding, held = self.broken.finding, self.story.scenes[-1].lock
-        if finding.harm is Harm.STUCK and held and not any(one.until_ms for one in held):
+        if finding.harm is Harm.STUCK and held and not any(key.until_ms for key in held):
             return "work_failed" if finding.claim is Claim.freed_after_failure else "no_ttl"
         return finding.why or finding.harm
 
     @property
     def between(self) -> list[str]:
-        """Return the last two lines of the lock, one after the other in a client, between which something else happened.
+        """Return the last two lines of the lock that one client ran in turn, and between which another event happened.
 
-        There is one line if a fault struck at that, or if the client died after it and would have sent nothing else.
+        Only one line is returned if a fault hit its command, or if the client died after it and would have sent nothing else.
         """
         last: dict[int, tuple[int, CommandSent]] = {}
-        found: list[CommandSent] = []
+        pair: list[CommandSent] = []
         moves = self.walk.moves
         for number, move in enumerate(moves):
             client, command = move.event.client, move.command
             since, before = last.get(client, (number, None))
             if before is not None and move.event.kind is CRASH:
-                found = [
-                    before,
-                    *(one for one in self.walk.world.node(move.before, client).pending[:1] if isinstance(one, CommandSent)),
-                ]
+                pending = self.walk.world.node(move.before, client).pending[0]
+                pair = [before, pending] if isinstance(pending, CommandSent) else [before]
             elif command is not None and command.server == LOCK and command.line:
                 others = any(
-                    one.event.client != client or one.event.kind is not STEP for one in self.walk.moves[since + 1 : number]
+                    each.event.client != client or each.event.kind is not STEP for each in self.walk.moves[since + 1 : number]
                 )
                 if move.event.kind is not STEP:  # its reply is lost, or it is sent twice
-                    found = [command]
+                    pair = [command]
                 elif before is not None and others and (before.file, before.line) != (command.file, command.line):
-                    found = [before, command]
+                    pair = [before, command]
                 last[client] = number, command
-        return [f"{Path(one.file).name}:{one.line}: {source_of(one.file, one.line)}" for one in found if one.line]
+        return [
+            f"{Path(command.file).name}:{command.line}: {source_of(command.file, command.line)}"
+            for command in pair
+            if command.line
+        ]
 
 
 def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = None) -> Iterator[Shortest]:
-    """Run the shortest schedule of each claim that breaks again, the cheapest faults first.
+    """Run the shortest schedule of each broken claim again, the cheapest faults first, and yield it.
 
-    A schedule that cannot be run, or that breaks nothing when it is, is not believed: the next search is asked.
+    If a schedule cannot run again, or does not break the claim again, the claim is withdrawn from its search: the next search
+    that breaks it is tried.
     """
     for claim in [claim for claim in decision.broken() if only in (None, claim)]:
         while claim in (broken := decision.broken()):
@@ -85,7 +88,7 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
                 why = Undecided.STALLED if isinstance(error, MachineStalled) else Undecided.DIFFERS
                 answer.disbelieve(claim, why, str(error))
             else:
-                if any(one.claim is claim for move in walk.moves for one in move.findings):
+                if any(finding.claim is claim for move in walk.moves for finding in move.findings):
                     yield Shortest(its, question, walk, story)
                     break
                 answer.disbelieve(claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again")

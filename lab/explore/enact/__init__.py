@@ -1,1 +1,1 @@
-"""A schedule of the explorer on real replicas, command by command."""
+"""Run a schedule of the explorer on real replicas, command by command."""

@@ -1,4 +1,4 @@
-"""The controller: each thread of each replica waits here, at each command, until it is let go (``app/request/steps.py``)."""
+"""Hold each thread of each replica at each of its commands, until it gets an order (``app/request/steps.py``)."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ CHUNK = 1 << 16
 
 @dataclass(eq=False)
 class HeldThread:
-    """One thread of a replica, and where it is."""
+    """One thread of a replica, and the command at which it waits."""
 
     connection: socket.socket
     unread: bytes = b""
-    # who it is: the replica's name and process, and the request that it serves; empty for another thread
+    # the replica's name and process, and the request that it serves; empty for a thread that serves none
     replica: str = ""
     pid: int = 0
     request: str = ""
     # COMMAND or MESSAGE while it waits; empty while it runs
     at: str = ""
-    # the command or the message at which it waits
+    # the words of the command or message at which it waits
     words: tuple[str, ...] = ()
-    # what it was answered since it was let go
+    # the replies since its last order
     replies: list[Any] = field(default_factory=list)
     gone: bool = False
 
 
 class Controller:
-    """A server to which each thread of each replica connects. What comes is read in ``wait_until`` alone: there is no thread."""
+    """A server to which each thread of each replica connects. Only ``wait_until`` reads the reports; no thread runs here."""
 
     def __init__(self) -> None:
         self.threads: list[HeldThread] = []
-        # whether nothing is held any more
+        # whether no thread is held any more
         self.is_free = False
         self._server = socket.create_server((LOOPBACK, free_port()), backlog=64)
         self._selector = selectors.DefaultSelector()
@@ -54,11 +54,11 @@ class Controller:
 
     @property
     def address(self) -> str:
-        """Return ``host:port``."""
+        """The address, as ``host:port``."""
         return f"{LOOPBACK}:{self._server.getsockname()[1]}"
 
     def wait_until(self, ready: Callable[[], bool], within_s: float) -> bool:
-        """Read what the replicas report until something is so. Return False when the time is over."""
+        """Read the reports of the replicas until ``ready`` returns True. Return False when the time is over."""
         until_s = time.monotonic() + within_s
         while not ready():
             left_s = until_s - time.monotonic()
@@ -72,25 +72,25 @@ class Controller:
         return True
 
     def pass_time(self, seconds: float) -> None:
-        """Process what the replicas report for this many seconds, so that time passes."""
+        """Read the reports of the replicas for this many seconds."""
         self.wait_until(lambda: False, seconds)
 
     def order(self, thread: HeldThread, order: str = GO) -> None:
-        """Let a thread continue."""
+        """Let a thread continue. order: how its command is executed."""
         thread.at = ""
         thread.replies.clear()
         with contextlib.suppress(OSError):  # its process may have been killed
             thread.connection.sendall(order.encode() + b"\n")
 
     def free(self) -> None:
-        """Let all threads continue, now and from here on."""
+        """Let all threads continue, now and at all later commands."""
         self.is_free = True
         for thread in self.threads:
             if thread.at:
                 self.order(thread)
 
     def close(self) -> None:
-        """Close all connections: a replica without a controller holds nothing."""
+        """Close all connections. Replicas without a controller do not wait."""
         self._selector.close()
         self._server.close()
         for thread in self.threads:
@@ -133,8 +133,8 @@ def send_request(request: str, replica: Server, folder: Path, timeout_s: float) 
     try:
         connection.request("POST", "/increment", headers={"X-Request-ID": request})
         response = connection.getresponse()
-        status, about = response.status, json.loads(response.read())
-        name, value = about.get("replica", ""), about.get("value")
+        status, body = response.status, json.loads(response.read())
+        name, value = body.get("replica", ""), body.get("value")
     except (OSError, http.client.HTTPException, ValueError):
         pass  # no answer, or half of one: the outcome is unknown
     finally:

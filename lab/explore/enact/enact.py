@@ -1,4 +1,4 @@
-"""One schedule on a cluster, as a run: brought up, enacted, judged, and compared with what the explorer saw."""
+"""Run one schedule on a cluster: start it, run the events, judge the run, and compare it with the explorer's."""
 
 from __future__ import annotations
 
@@ -28,46 +28,45 @@ AFTERWARDS_MS = 4000  # longer than the claims allow a lock to stay locked beyon
 
 
 class Agreement(StrEnum):
-    """How the run of a schedule on real replicas compares with what the explorer saw."""
+    """The results of comparing a run on real replicas with the explorer's run of the same schedule."""
 
-    AGREES = "agrees"  # each command and each reply was the same, and a measure of the judge shows the same harm
-    DIFFERS = "differs"  # a command or a reply was another: this alone withdraws a finding
-    NOT_COMPARABLE = "not_comparable"  # the lab could not hold a command, or the judge has no measure of the harm
+    AGREES = "agrees"  # all commands and replies were equal, and the judge measures the same harm
+    DIFFERS = "differs"  # a command or a reply was different: only this withdraws a finding
+    NOT_COMPARABLE = "not_comparable"  # the lab could not hold a command, or the judge cannot measure the harm
 
 
 LOCKED = Harm.STUCK, Harm.LOCKED, Harm.ASLEEP, Harm.NOT_FREED
 
 
 class Enacted(NamedTuple):
-    """What came of a schedule on the cluster."""
+    """The result of a schedule on the cluster."""
 
     conducted: Conducted
     agreement: Agreement
-    # what the explorer saw broken: one claim
+    # the explorer's findings of the claim
     explored: Sequence[Finding] = ()
     # the event at which the cluster differed, or could not be held
     difference: str = ""
-    # how often it was tried, until the cluster followed
+    # the number of tries
     tries: int = 1
 
     @property
     def judged(self) -> list[Violation]:
-        """What the judge found of the claim that the explorer saw broken."""
+        """The judge's violations of the claim that the explorer has broken."""
         claims = {finding.claim.name for finding in self.explored}
-        return [one for one in self.conducted.judgement.violations if one.claim in claims]
+        return [violation for violation in self.conducted.judgement.violations if violation.claim in claims]
 
     @property
     def others(self) -> list[str]:
-        """The claims that the judge found broken."""
-        return [one.claim for one in self.conducted.judgement.violations]
+        """The names of all claims that the judge has found broken."""
+        return [violation.claim for violation in self.conducted.judgement.violations]
 
 
 def enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Claim, walk: Walk) -> Enacted:
-    """Bring up a cluster, go through the schedule there, and judge the run. Raises as ``lab.run.runner.run`` does.
+    """Start a cluster, run the schedule there, judge the run, and return the result. Raises as ``lab.run.runner.run`` does.
 
-    question: what the requests do. claim: what the schedule breaks. walk: what the explorer has seen of it.
-
-    Where the cluster differs, it is tried again: on a busy machine a key can expire too early.
+    question: the task of the requests. claim: the claim that the schedule breaks. walk: the explorer's run of the schedule.
+    If the cluster differs, the schedule is tried again: on a busy machine a key can expire too early.
     """
     done = _enact(supervisor, stage, question, claim, walk)
     for number in range(2, TRIES + 1):
@@ -80,7 +79,7 @@ def enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Claim
 
 def _enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Claim, walk: Walk) -> Enacted:
     events, task = [move.event for move in walk.moves], question.task
-    injected = Injected(events, [phase_of(walk.world, one) for one in walk.moves], task.ttl_ms)
+    injected = Injected(events, [phase_of(walk.world, move) for move in walk.moves], task.ttl_ms)
     scenario = Scenario(
         name="replay",
         title=f"The schedule {short(events)}",
@@ -101,14 +100,14 @@ def _enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Clai
     done = conduct(supervisor, stage, scenario, drive, command_line(), bring_up=bring_up, drive_injects=True)
     if drive.difference:
         return Enacted(done, Agreement.DIFFERS if drive.is_held else Agreement.NOT_COMPARABLE, difference=drive.difference)
-    found = list(dict.fromkeys(finding for move in walk.moves for finding in move.findings if finding.claim is claim))
-    compared = Enacted(done, Agreement.AGREES, found)
+    findings = list(dict.fromkeys(finding for move in walk.moves for finding in move.findings if finding.claim is claim))
+    compared = Enacted(done, Agreement.AGREES, findings)
     return compared if _is_measured(compared) else compared._replace(agreement=Agreement.NOT_COMPARABLE)
 
 
-def _is_measured(one: Enacted) -> bool:
-    """Return whether the judge found the same: nothing, a broken claim, or the theft or the vain waits that the explorer saw."""
-    if not one.explored or one.others:
-        return bool(one.explored) == bool(one.others)
-    harms, findings = {finding.harm for finding in one.explored}, one.conducted.findings
+def _is_measured(run: Enacted) -> bool:
+    """Return whether the judge confirms the explorer: both find no broken claim, or both one, or the judge measures the harm."""
+    if not run.explored or run.others:
+        return bool(run.explored) == bool(run.others)
+    harms, findings = {finding.harm for finding in run.explored}, run.conducted.findings
     return (Harm.THEFT in harms and bool(findings.thefts)) or (not harms.isdisjoint(LOCKED) and findings.gave_up > 0)

@@ -1,11 +1,11 @@
-"""The events of a schedule, one after the other, on real replicas. Each command and each reply must be those of the explorer."""
+"""Run the events of a schedule on real replicas, one after another. Each command and reply must be equal to the explorer's."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -14,7 +14,6 @@ import redis
 
 from app.request.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
 from lab.explore.code.operation import CommandSent, Listen, Nap, Operation
-from lab.explore.code.tree import Node
 from lab.explore.code.wire import AT_ONCE, KNOWN
 from lab.explore.enact.controller import Controller, HeldThread, send_request
 from lab.explore.enact.faults import Injected
@@ -35,35 +34,35 @@ ORDERS = {
     EventKind.LOST_COMMAND: LOSE_COMMAND,
     EventKind.RESEND: SEND_TWICE,
 }
-WITHIN_S = 5.0  # a thread that can run reaches its next command, even on a busy machine
-SETTLE_S = 0.02  # it reads its clock and goes to sleep
-BEFORE_EXPIRY_S = 0.25  # a waiter's last try in vain is so long before the lock is free
+WITHIN_S = 5.0  # in which a thread that can run reaches its next command, even on a busy machine
+SETTLE_S = 0.02  # in which a thread reads its clock and goes to sleep
+BEFORE_EXPIRY_S = 0.25  # the time between a waiter's last failed try and the moment at which the lock is free
 MOST_IN_VAIN = 8  # commands of one try
 
 
 class ClusterDiffers(Exception):  # noqa: N818 - states what was found
-    """The cluster did something else than the explorer. The message names the event."""
+    """The cluster behaved otherwise than in the search. The message names the event."""
 
 
 class NotHeld(ClusterDiffers):
-    """A replica did not come to a command at which the lab can hold it. That contradicts nothing, and confirms nothing."""
+    """A replica did not reach a command at which the lab can hold it. This neither confirms nor contradicts the search."""
 
 
 class Enactment:
-    """Does the events of a schedule. It is the drive of a run: it sends the requests, and injects the faults."""
+    """Runs the events of a schedule, as the driver of a run: it sends the requests, and injects the faults."""
 
     def __init__(self, walk: Walk, controller: Controller, injected: Injected, timeout_s: float) -> None:
         self.walk, self.controller, self.injected, self.timeout_s = walk, controller, injected, timeout_s
         self.difference = ""  # the event at which the cluster differed; empty if it did not
         self.is_held = True  # whether the lab could hold each command until then
-        self.paused: dict[int, int] = {}  # client → the place of its pause
-        self.threads: dict[tuple[int, int], HeldThread] = {}  # client and thread → where it is
-        self.requests: list[Thread] = []  # of each client
+        self.paused: dict[int, int] = {}  # by paused client: the place of the event that paused it
+        self.threads: dict[tuple[int, int], HeldThread] = {}  # by client and number of its thread
+        self.requests: list[Thread] = []  # by client: the thread that sends its request
         self.pids: list[int] = []
         self.began_s = 0.0
 
     def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        """Send one request to each replica, and go through the schedule. Then let all requests end."""
+        """Send one request to each replica, and run the events. Then let all requests end."""
         self.system = system
         self.names = Names(f"lab:{system.run}:{system.stage.name}:lock", f"lab:{system.run}:{system.stage.name}:counter")
         try:
@@ -82,14 +81,14 @@ class Enactment:
             self.injected.write(folder)
 
     def _begin(self, folder: Path) -> None:
-        """Start the requests one by one: each reaches its first command."""
+        """Start the requests one after another, each up to its first command."""
         for server in filter(None, (*self.system.lock_store, self.system.counter_redis)):
             self._load(server)
         replicas = self.system.replicas
         self.pids = [int(health(replica.port, replica.host)["pid"]) for replica in replicas]
         for number, replica in enumerate(replicas):
-            about = letter_of(number), replica, folder, self.timeout_s
-            self.requests.append(Thread(target=send_request, args=about, daemon=True))
+            arguments = letter_of(number), replica, folder, self.timeout_s
+            self.requests.append(Thread(target=send_request, args=arguments, daemon=True))
             self.requests[-1].start()
             try:
                 self._settle(self.walk.start, number)
@@ -98,7 +97,7 @@ class Enactment:
         self.began_s = time.monotonic()
 
     def _load(self, server: Server) -> None:
-        with _asked(server) as client:
+        with _client(server) as client:
             for sha, text in self.walk.world.counter.real.scripts.items():
                 if sha.encode() not in self.walk.world.counter.real.noticed:  # others are loaded by an event
                     client.script_load(text)
@@ -144,26 +143,26 @@ class Enactment:
             raise ClusterDiffers(f"the reply was {thread.replies[0]!r}, and in the search {expected!r}")
 
     def _subscribe(self, client: int, command: CommandSent) -> None:
-        """Let a replica subscribe. The thread sends the command that asks for it; in the explorer it is the one that listens."""
+        """Let a replica subscribe. In the search, the command belongs to the thread that listens; here another one sends it."""
         self.controller.wait_until(lambda: bool(self._at_subscription(client)), SETTLE_S)
         for thread in self._at_subscription(client):
             if self.names.same_command(command.words, thread.words):
                 self.controller.order(thread)
 
     def _at_subscription(self, client: int) -> list[HeldThread]:
-        """Return the threads of a replica that are held at the command of a subscription."""
+        """Return the threads of a replica that are held at SUBSCRIBE or a like command."""
         return [thread for thread in self._held_at_command(client) if thread.words[0].encode() in SUBSCRIBING]
 
     def _held_at_command(self, client: int) -> list[HeldThread]:
         return [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.at == COMMAND]
 
     def _held(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread:
-        """Wait until a thread of a replica is held, at this command if one is given. Raises ClusterDiffers, and NotHeld."""
+        """Return a thread of a replica when it is held, at this command if one is given. Raises ClusterDiffers and NotHeld."""
         if command is not None and (command.behind or command.follows or command.words[0] == TRANSACTION):
             raise NotHeld(f"{letter_of(client, number > 0)} sends several commands at once")
         self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, WITHIN_S)
         thread = self._find(client, number, at, command)
-        wanted = _words(command.words) if command else at
+        wanted = b" ".join(command.words).decode(errors="replace") if command else at
         if thread is None:
             raise NotHeld(f"{letter_of(client, number > 0)} did not reach {wanted}")
         if command is not None and not self.names.same_command(command.words, thread.words):
@@ -173,7 +172,7 @@ class Enactment:
         return thread
 
     def _come(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread | None:
-        """Return the thread of a replica that is held there. In the explorer nobody waits for PING, or to leave a channel."""
+        """Return the held thread of a replica. Let commands pass that are no events of a search, such as PING and UNSUBSCRIBE."""
         if command is not None and number == 0:
             for thread in self._at_subscription(client):
                 if thread.request:
@@ -192,14 +191,14 @@ class Enactment:
             if thread.pid != self.pids[client] or thread.at != at or thread in self.threads.values():
                 continue
             fits = command is None or self.names.same_command(command.words, thread.words)
-            mine = letter_of(client)  # another thread may work for the request
-            if thread.request == mine if number == 0 else thread.request in ("", mine) and fits:
+            request = letter_of(client)  # a thread in the background may work for the request too
+            if thread.request == request if number == 0 else thread.request in ("", request) and fits:
                 self.threads[client, number] = thread
                 return thread
         return None
 
     def _settle(self, state: State, client: int) -> None:
-        """Wait until a replica that runs is where the explorer had it. Raises ClusterDiffers."""
+        """Wait until each thread of a replica that runs waits at the same command as in the search. Raises ClusterDiffers."""
         if state.modes[client] != RUNS:
             return
         node = self.walk.world.node(state, client)
@@ -214,7 +213,7 @@ class Enactment:
     # time
 
     def _pass_time(self, move: Move) -> None:
-        """Wait until the keys have expired that expire now; where none does, until the real clock is where the explorer's is."""
+        """Wait until the keys of this event have expired; if none expires, until the real clock has reached the same time."""
         gone = self._keys(move.before) - self._keys(move.state)
         wait_s = self._until_expiry_s() if gone else self.began_s + move.state.now_ms / 1000 - time.monotonic()
         until_s = time.monotonic() + wait_s
@@ -228,17 +227,18 @@ class Enactment:
             self.controller.pass_time(until_s - time.monotonic())
 
     def _waiters(self, move: Move) -> Iterator[tuple[int, int, Operation | None]]:
-        """Yield the clients that an event wakes from between two tries, with the thread and the operation that follow."""
+        """Yield each client that an event wakes from a nap, the thread, and the operation that follows."""
         for client, mode in enumerate(move.before.modes):
             old, new = (self.walk.world.node(state, client) for state in (move.before, move.state))
-            if client == move.event.client or mode != RUNS or old is new or not _naps(old):
+            naps = any(isinstance(operation, Nap) for operation in old.pending)
+            if client == move.event.client or mode != RUNS or old is new or not naps:
                 continue
-            sends = (number for number, one in enumerate(new.pending) if isinstance(one, CommandSent) and one not in old.pending)
-            number = next(sends, 0)
+            sent = [isinstance(operation, CommandSent) and operation not in old.pending for operation in new.pending]
+            number = sent.index(True) if any(sent) else 0
             yield client, number, new.pending[number]
 
     def _try_in_vain(self, move: Move) -> None:
-        """Let each waiter that the event wakes try once more in vain, just before: so what it knows of the time is new."""
+        """Let each waiter that the event wakes try once more without success just before, so that it has read the clock."""
         for client, number, expected in self._waiters(move):
             for _ in range(MOST_IN_VAIN):
                 thread = self._held(client, number, COMMAND, None)
@@ -248,7 +248,7 @@ class Enactment:
                     break
 
     def _until_expiry_s(self) -> float:
-        with _asked(self.system.lock_store[0]) as client:
+        with _client(self.system.lock_store[0]) as client:
             left_ms = [int(client.pttl(key)) for key in client.keys("*")]
         return min((left for left in left_ms if left > 0), default=0) / 1000
 
@@ -256,7 +256,7 @@ class Enactment:
         return {key.name.decode(errors="replace") for key in self.walk.world.lock.contents[state.lock]}
 
     def _real_keys(self) -> set[str]:
-        with _asked(self.system.lock_store[0]) as client:
+        with _client(self.system.lock_store[0]) as client:
             return {self.names.plain(key.decode(errors="replace")) for key in client.keys("*") if client.exists(key)}
 
     # faults
@@ -270,7 +270,7 @@ class Enactment:
         self.paused[client] = place
 
     def _resume(self, client: int, now_ms: int = 0) -> None:
-        """Resume a replica, not before its pause is as long as it was in the explorer at this moment: it can have begun late."""
+        """Resume a replica when its pause has lasted as long as in the search: it can have begun late."""
         place = self.paused.pop(client)
         record, lasts_ms = self.injected.records[place], now_ms - self.walk.moves[place].before.now_ms
         self.controller.pass_time(record.at_ns / 1e9 + lasts_ms / 1000 - time.monotonic())
@@ -297,7 +297,7 @@ class Enactment:
         self.injected.begin(place, self.system.replicas[client].name, self.pids[client], letter_of(client))
 
     def _let_go(self) -> None:
-        """Resume what is paused, let all threads go, and wait until all requests have ended."""
+        """Resume all paused replicas, let all threads continue, and wait until all requests have ended."""
         for client in list(self.paused):
             self._resume(client)
         self.controller.free()
@@ -305,15 +305,6 @@ class Enactment:
         self.controller.close()
 
 
-def _asked(server: Server) -> redis.Redis:
-    """Return a client of the lab for one server, as a block."""
+def _client(server: Server) -> redis.Redis:
+    """Return a client of the lab for one server. It is closed after a ``with`` block."""
     return redis.Redis(host=server.host, port=server.port, password=server.secret or None, protocol=2)
-
-
-def _naps(node: Node) -> bool:
-    """Return whether a thread of a client sleeps between two tries."""
-    return any(isinstance(one, Nap) for one in node.pending)
-
-
-def _words(words: Sequence[bytes]) -> str:
-    return " ".join(word.decode(errors="replace") for word in words)

@@ -1,4 +1,4 @@
-"""The faults of a schedule: as the scenario has them, and as the run records them. The judge reads the same words as always."""
+"""Turn the faults of a schedule into faults of a scenario, and record them as a run does, so that the judge can read them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.explore.search.world import World
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.faults import faults
 
-# by the kind of an event: the fault of a scenario
+# by kind of event: the name of the scenario's fault
 KINDS = {
     PAUSE: "freeze",
     CRASH: "kill",
@@ -28,20 +28,20 @@ KINDS = {
     RESEND: "lose_reply",
     RESTART: "restart_redis",
 }
-REPLIES = (LOST_REPLY, RESEND)  # faults after a command was carried out
+REPLIES = (LOST_REPLY, RESEND)  # faults after the store has executed a command
 
 
 class Injected:
     """The faults of one run, and their records."""
 
     def __init__(self, events: Sequence[ScheduleEvent], phases: Sequence[str], ttl_ms: int) -> None:
-        """Take the events, and the phase of the request at each of them."""
+        """Take the events, and the phase of the request at each event."""
         self.at = [place for place, event in enumerate(events) if event.kind in KINDS]
         self.faults = [_fault(events[place], phases[place], ttl_ms) for place in self.at]
         self.records: dict[int, FaultRecord] = {}
 
     def begin(self, place: int, replica: str, pid: int, request: str) -> FaultRecord:
-        """Record that the fault of one event begins."""
+        """Record that the fault of one event begins. place: of the event in the schedule."""
         number = self.at.index(place)
         fault, now_ns = self.faults[number], monotonic_ns()
         kind = kind_of(fault)
@@ -57,7 +57,7 @@ class Injected:
         record.recovered_ns = monotonic_ns()
 
     def write(self, folder: Path) -> None:
-        """Write the record of each fault that began."""
+        """Write the records of all faults that began into the folder of the run."""
         for place, record in self.records.items():
             if not record.recovered_ns:
                 self.recovered(place)
@@ -72,7 +72,7 @@ def _fault(event: ScheduleEvent, phase: str, ttl_ms: int) -> Fault:
 
 
 def phase_of(world: World, move: Move) -> str:
-    """Return the phase of the request when an event comes."""
+    """Return the phase of the request just before an event."""
     if move.event.client < 0:
         return ACQUIRE
     if not move.event.own:

@@ -1,4 +1,4 @@
-"""Commands and replies of the explorer and of the cluster, compared: keys, owners and processes have other names there."""
+"""Compare commands and replies of the explorer and of the cluster, where keys, owners and processes have other names."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from lab.explore.model import KEY, NUMBER
 from lab.explore.store.resp import Failure
 
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
-MADE = re.compile(  # a word that a replica made, and no stage wrote: an owner, a token
+MADE = re.compile(  # finds a word that a replica has made and that is not in the code of the stage: an owner, a token
     r"\d{4}|Thread-\d"
     r"|(?<![\da-f])(?=[a-f-]*\d)[\da-f-]{8,}"  # hexadecimal
     r"|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[\w+/=-]{12,}"  # base 64
 )
-A_PROCESS = re.compile(r"100[1-4]")  # as the explorer numbers them
-MARGIN_MS = 500  # what a key has left to live differs by the time that the events before took
-LEAST_MS = 100  # a smaller number is not a time
-EPOCH = 10**9  # a larger number is a time of day
+A_PROCESS = re.compile(r"100[1-4]")  # matches a process number of the explorer
+MARGIN_MS = 500  # times to live may differ by the duration of the earlier events
+LEAST_MS = 100  # smaller numbers are not durations
+EPOCH = 10**9  # larger numbers are times of day
 
 
 class Names:
-    """The words of the explorer, and what they are on the cluster."""
+    """The words of the explorer, and the cluster's words for the same keys and tokens."""
 
     def __init__(self, lock_key: str, counter_key: str) -> None:
         self.keys = {lock_key: KEY, counter_key: NUMBER}
-        self.made: dict[str, str] = {}  # the explorer's word → the cluster's
+        self.made: dict[str, str] = {}  # by word of the explorer: the word of the cluster
 
     def plain(self, word: str) -> str:
-        """Return a word of the cluster with the explorer's names of keys."""
+        """Return a word of the cluster in which names of keys are replaced by the explorer's."""
         for long, short in self.keys.items():
             word = word.replace(long, short)
         return word
@@ -68,10 +68,10 @@ class Names:
         return self.made.get(expected) == real
 
 
-def _near(one: float, other: float) -> bool:
-    if min(one, other) > EPOCH:
+def _near(expected: float, real: float) -> bool:
+    if min(expected, real) > EPOCH:
         return True
-    return one * other > 0 and min(abs(one), abs(other)) > LEAST_MS and abs(one - other) <= MARGIN_MS
+    return expected * real > 0 and min(abs(expected), abs(real)) > LEAST_MS and abs(expected - real) <= MARGIN_MS
 
 
 def _text(word: object) -> str:

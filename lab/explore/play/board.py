@@ -1,4 +1,4 @@
-"""What a page shows of a state: each client with its next line, the keys of the lock's store, the counter, the clock."""
+"""Compute the parts of a page for a state: each client with its next line, the keys of the lock's store, and the code."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, loading
 from lab.explore.store.resp import whole
-from lab.explore.store.table import Nodes, Table
 from lab.explore.story.scenes import counted
 from lab.language import Language
 from lab.story import say
 
 WAITING = "waiting"
 PHASES = {ASKS: WAITING, WORKS: "inside", RELEASES: "releasing", OVER: "releasing"}  # of a client whose request has not ended
-READS = {  # the type of a key → the command that reads it whole
+READS = {  # by type of a key: the command that reads its whole value
     b"string": ("GET",),
     b"hash": ("HGETALL",),
     b"list": ("LRANGE", 0, -1),
@@ -36,15 +35,15 @@ READS = {  # the type of a key → the command that reads it whole
 
 
 class ThreadWait(NamedTuple):
-    """What one thread waits for."""
+    """The wait of one thread."""
 
-    # of the replica; 0 serves the request
+    # the number of the thread in its replica; 0 serves the request
     thread: int
     # command, moment, nap, message, choice, or over
     kind: str
     # the command in words
     command: str = ""
-    # the line of the stage's file; 0 where another file sends the command
+    # the line of the stage's file; 0 if another file sends the command
     line: int = 0
     # the line of the resource's file; 0 outside the work
     work_line: int = 0
@@ -62,7 +61,7 @@ class Pane(NamedTuple):
     threads: tuple[ThreadWait, ...]
     # the last reply; empty before the first
     answer: str
-    # why a client that is inside holds the lock no longer; empty while it does
+    # why a client in its work does not hold the lock any more; empty while it does
     truth: str
 
 
@@ -71,9 +70,9 @@ class ShownKey(NamedTuple):
 
     name: str
     value: str
-    # 0 where the key does not expire
+    # 0 if the key does not expire
     ttl_ms: int
-    # the client that made it; -1 where nobody did
+    # the client that made it; -1 if no client did
     owner: int
 
 
@@ -82,29 +81,30 @@ class CodeLine(NamedTuple):
 
     number: int
     text: str
-    # whether it sends a command in some state of the page, or names the function of such a line
+    # whether it sends a command in some state of the page, or begins the function of such a line
     matters: bool = False
-    # the commands that it sends, as one: of a line that is hard to read
+    # the words that all its commands have in common; only for lines of the work
     brief: str = ""
 
 
 class Board:
-    """What a page shows of the states of one world, in a language."""
+    """Computes the parts of a page for the states of one world, in a language."""
 
     def __init__(self, world: World, language: Language) -> None:
         self.world, self.program, self.language = world, world.program, language
         self._token = partial(say.token, language=language)
-        self.count = cache(partial(counted, world))  # by the state of its store, what the counter reads
+        self.count = cache(partial(counted, world))  # the value of the counter in a state of its store
         self._values = cache(self._read)
         self.words = cache(self._in_words)
         self._work = work_lines(world.program)
 
     def pane(self, state: State, client: int) -> Pane:
-        """Return what is shown of a client."""
+        """Return the pane of a client."""
         node = self.world.node(state, client)
         mode = {DEAD: "dead", PAUSED: "paused"}.get(state.modes[client], "runs")
         answer = self._answer(node)
-        threads = tuple(self._doing(number, one, node) for number, one in enumerate(node.pending) if number == 0 or one)
+        waits = [(number, each) for number, each in enumerate(node.pending) if number == 0 or each]
+        threads = tuple(self._wait(number, operation, node) for number, operation in waits)
         return Pane(
             self.phase(state, client),
             mode,
@@ -118,7 +118,7 @@ class Board:
         return say.truth(why.value, self.language)
 
     def _answer(self, node: Node) -> str:
-        """Return the last reply; "nil" where only time has passed."""
+        """Return the last reply; "nil" if only time has passed."""
         if not node.inputs:
             return ""
         result = node.inputs[-1].result
@@ -127,13 +127,13 @@ class Board:
         return self.reply(whole(result) if isinstance(result, bytes) else result if isinstance(result, tuple) else None)
 
     def phase(self, state: State, client: int) -> str:
-        """Return where a client is in its request."""
+        """Return the phase of a client's request, or how the request ended."""
         node = self.world.node(state, client)
         if (how := node.ended[0]) and state.modes[client] != DEAD:
             return "done" if how == "ok" else how
         return PHASES[state.ghosts.actors[client].phase]
 
-    def _doing(self, thread: int, operation: Operation | None, node: Node) -> ThreadWait:
+    def _wait(self, thread: int, operation: Operation | None, node: Node) -> ThreadWait:
         match operation:
             case CommandSent():
                 work = self._work[bool(node.writing)] if operation.server == COUNTER else 0
@@ -151,7 +151,7 @@ class Board:
                 return ThreadWait(thread, "over")
 
     def _in_words(self, command: CommandSent) -> str:
-        """Return a command as a person writes it: the tokens have their names in the language."""
+        """Return a command in words: tokens have their names in the language."""
         return in_words(self.program, command, self._token)
 
     def short(self, command: CommandSent) -> str:
@@ -160,25 +160,19 @@ class Board:
         return name.partition("(")[0] if "(" in name else f"{name} {others.partition(' ')[0]}"
 
     def reply(self, reply: Any) -> str:
-        """Return what the store answered."""
+        """Return a reply in words."""
         return reply_in_words(self.program, reply, self._token)
 
     def keys(self, state: State, is_lock: bool) -> tuple[ShownKey, ...]:
-        """Return the keys of the lock's store, or of the counter's: there, nobody has made them."""
-        number = state.lock if is_lock else state.counter
+        """Return the keys of the lock's store, or of the counter's store, whose keys have no owner."""
+        contents = self.world.lock.contents[state.lock] if is_lock else self.world.counter.contents[state.counter]
         owners = {key: owner.actor for key, owner in state.ghosts.owners} if is_lock else {}
-        return tuple(
-            ShownKey(name, value, key.ttl_ms, owners.get(name, -1))
-            for (name, value), key in zip(self._values(is_lock, number), self._contents(is_lock, number), strict=True)
-        )
+        pairs = zip(self._values(contents), contents, strict=True)
+        return tuple(ShownKey(name, value, key.ttl_ms, owners.get(name, -1)) for (name, value), key in pairs)
 
-    def _contents(self, is_lock: bool, number: int) -> Contents:
-        table: Table | Nodes = self.world.lock if is_lock else self.world.counter
-        return table.contents[number]
-
-    def _read(self, is_lock: bool, number: int) -> tuple[tuple[str, str], ...]:
-        """Return each key of a state of a store with its value: the real server reads it."""
-        real, contents = self.world.counter.real, self._contents(is_lock, number)
+    def _read(self, contents: Contents) -> tuple[tuple[str, str], ...]:
+        """Return each key of a state of a store with its value, which the real server reads."""
+        real = self.world.counter.real
         if not contents:
             return ()
         real.select(0)
@@ -189,7 +183,7 @@ class Board:
     def _value(self, value: Any) -> str:
         if isinstance(value, tuple):
             pairs = zip(value[::2], value[1::2], strict=False)
-            return ", ".join(f"{self.reply(one)}: {self.reply(other)}" for one, other in pairs)
+            return ", ".join(f"{self.reply(name)}: {self.reply(content)}" for name, content in pairs)
         return self.reply(value)
 
 
@@ -208,34 +202,34 @@ def _line_that_sends(method: Any, kind: Any) -> int:
 
 
 def work_code(program: Program) -> list[CodeLine]:
-    """Return how the resource reads and writes."""
+    """Return the code by which the resource reads and writes."""
     kind = program.resource
-    found: list[CodeLine] = []
+    code: list[CodeLine] = []
     methods = [kind.read, kind.write]
     if work_lines(program)[False] >= inspect.getsourcelines(kind.parts)[1]:
-        methods.insert(1, kind.parts)  # the read is by it
+        methods.insert(1, kind.parts)  # ``read`` calls it
     for method in methods:
         lines, first = inspect.getsourcelines(method)
-        found += [CodeLine(first + number, text.rstrip("\n")[4:]) for number, text in enumerate(lines)]
-        found.append(CodeLine(0, ""))
-    return found[:-1]
+        code += [CodeLine(first + number, text.rstrip("\n")[4:]) for number, text in enumerate(lines)]
+        code.append(CodeLine(0, ""))
+    return code[:-1]
 
 
 def stage_code(path: Path) -> list[CodeLine]:
     """Return the code of a stage: its class, and the scripts and functions next to it."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    found: list[CodeLine] = []
+    code: list[CodeLine] = []
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) or (isinstance(node, ast.Assign) and _is_script(node)):
-            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
-            found += [CodeLine(number, lines[number - 1]) for number in range(first, (node.end_lineno or first) + 1)]
-            found.append(CodeLine(0, ""))
-    return found[:-1]
+            first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+            code += [CodeLine(number, lines[number - 1]) for number in range(first, (node.end_lineno or first) + 1)]
+            code.append(CodeLine(0, ""))
+    return code[:-1]
 
 
 def with_marks(code: list[CodeLine], sending: Collection[int]) -> list[CodeLine]:
-    """Return the code with the lines marked that matter. sending: the numbers of the lines that send commands."""
+    """Return the code, with the lines marked that matter. sending: the numbers of the lines that send commands."""
     matter, function = set(sending), 0
     for line in code:
         function = line.number if line.text.lstrip().startswith("def ") else function
@@ -245,13 +239,13 @@ def with_marks(code: list[CodeLine], sending: Collection[int]) -> list[CodeLine]
 
 
 def in_brief(code: list[CodeLine], sent: Mapping[int, Collection[str]]) -> list[CodeLine]:
-    """Return the code of the work: a line that sends commands with what they have in common. sent: the commands by line."""
+    """Return the code of the work with the common words of the commands of each line. sent: by line, its commands."""
     return [line._replace(matters=line.number in sent, brief=_common(sent.get(line.number, ()))) for line in code]
 
 
 def _common(commands: Collection[str]) -> str:
-    words = zip(*(one.split(" ") for one in commands), strict=False)
-    return " ".join(one[0] if len(set(one)) == 1 else "…" for one in words)
+    words = zip(*(command.split(" ") for command in commands), strict=False)
+    return " ".join(column[0] if len(set(column)) == 1 else "…" for column in words)
 
 
 def _is_script(node: ast.Assign) -> bool:

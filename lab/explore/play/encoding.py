@@ -1,4 +1,4 @@
-"""A graph as a page reads it: small numbers. What many states have in common is written once, and named by its place."""
+"""Encode a graph for a page in small numbers: a value of several states is written once, and the states have its place."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from lab.language import Language
 
 
 def encoded(graph: Graph, language: Language) -> tuple[dict[str, Any], set[ThreadWait]]:
-    """Return the tables, the states and the moves; and what threads wait for. State 0 is the start.
+    """Return the tables, the states and the moves; and the waits of all threads. State 0 is the start.
 
-    ``states``: of each state the pane of each client, the lock, the counter, the clock, the faults that are left,
-    how many increments were written, the distance.
-    ``moves``: of each state, four numbers a move: the event, the next state, the report, what breaks.
+    ``states``: for each state, the pane of each client, the lock, the counter, the clock, the faults that are left, the number of
+    increments, and the distance from the goal.
+    ``moves``: for each state, four numbers a move: the event, the next state, the report, the findings.
     ``words``: the texts of panes.
-    ``reports``: of each report the places of its sentences, its letters for the picture, the answer.
+    ``reports``: for each report, the places of its sentences, its short text for the picture, and the reply.
     """
     board = Board(graph.world, language)
     panes, words, locks, counters, left, events, sentences, reports, findings = (Numbered[Any]() for _ in range(9))
     findings.number(())  # place 0: nothing breaks
     states, moves = [], []
     for number, state in enumerate(graph.states):
-        shown = [panes.number(board.pane(state, client)) for client in range(len(state.nodes))]
+        numbers = [panes.number(board.pane(state, client)) for client in range(len(state.nodes))]
         keys = (locks.number(board.keys(state, is_lock=True)), counters.number(board.keys(state, is_lock=False)))
-        about = (*keys, state.now_ms, left.number(state.left))
-        written = sum(one.writes for one in state.ghosts.actors) + state.ghosts.served
-        states.append([*shown, *about, written, graph.distances.get(number, NEVER)])
+        written = sum(actor.writes for actor in state.ghosts.actors) + state.ghosts.served
+        distance = graph.distances.get(number, NEVER)
+        states.append([*numbers, *keys, state.now_ms, left.number(state.left), written, distance])
         of_state: list[int] = []
-        for move, after, found in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
-            breaks = tuple((one.claim.name, broken_by(board, move, one)) for one in found)
-            *said, short, answer = reported(board, move)
-            placed = reports.number((tuple(map(sentences.number, said)), short, answer))
+        for move, after, broken in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
+            breaks = tuple((finding.claim.name, broken_by(board, move, finding)) for finding in broken)
+            *texts, short, answer = reported(board, move)
+            placed = reports.number((tuple(map(sentences.number, texts)), short, answer))
             of_state += [events.number(str(move.event)), after, placed, findings.number(breaks)]
         moves.append(of_state)
     states, moves = merged(states, moves)
@@ -44,7 +44,7 @@ def encoded(graph: Graph, language: Language) -> tuple[dict[str, Any], set[Threa
         "words": words,
         "locks": locks,
         "counters": counters,
-        "left": [one._asdict() for one in left],
+        "left": [budget._asdict() for budget in left],
         "events": events,
         "sentences": sentences,
         "reports": reports,
@@ -56,15 +56,15 @@ def encoded(graph: Graph, language: Language) -> tuple[dict[str, Any], set[Threa
 
 
 def _numbered(pane: Pane, words: Numbered[Any]) -> tuple[Any, ...]:
-    threads = [(one.thread, one.kind, words.number(one.command), one.line, one.work_line, one.at_ms) for one in pane.threads]
+    threads = [(*wait[:2], words.number(wait.command), *wait[3:]) for wait in pane.threads]
     return pane.phase, pane.mode, threads, words.number(pane.answer), words.number(pane.truth)
 
 
 def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[int]], list[list[int]]]:
-    """Return the same graph with one state for all that look the same and from which the same can follow, whatever is done.
+    """Return an equivalent graph, with one state for all states that look the same and have the same future.
 
-    Such states differ in what the search remembers of their past. First all that look the same are taken for one, and are then
-    separated where a move leads to different ones, until none does.
+    The search distinguishes such states by their past. At first, all states that look the same form one class. A class is split
+    as long as the same move leads from its states to different classes.
     """
     table = Numbered[Any]()
     classes = [table.number(tuple(state)) for state in states]
@@ -80,5 +80,5 @@ def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[i
 
 
 def _leading(moves: list[int], classes: list[int]) -> list[int]:
-    """Return the moves of a state, with the class of each next state in its place."""
+    """Return the moves of a state, with each next state replaced by its class."""
     return [classes[word] if place % 4 == 1 else word for place, word in enumerate(moves)]

@@ -1,4 +1,4 @@
-"""The graph of a search, and where in it a goal is: which moves reach it, and how far each state is from it."""
+"""Find a goal in the graph of a search: the moves that reach it, and the distance of each state from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEVER = -1  # the distance of a state from which the goal cannot be reached
 
 @contextlib.contextmanager
 def searched(stage: Stage, question: Question, real: RealRedis, within_s: float) -> Iterator[Searched]:
-    """Search a level; while the block runs, its world can be asked more. within_s: of processor time."""
+    """Search a level. While the block runs, its world answers questions. within_s: seconds of processor time."""
     with contextlib.closing(Explorer(stage, real)) as explorer:
 
         def found() -> Searched:
@@ -30,30 +30,30 @@ def searched(stage: Stage, question: Question, real: RealRedis, within_s: float)
 
 
 class Graph:
-    """A search that is complete, seen from its goal. A state is its number; 0 is the start."""
+    """The graph of a complete search, with a goal. States are numbers; 0 is the start."""
 
-    def __init__(self, found: Searched, goal: Collection[Claim]) -> None:
-        """Take the search, and the claims of which one must break."""
-        graph = found.graph
+    def __init__(self, result: Searched, goal: Collection[Claim]) -> None:
+        """Take the search, and the claims of the goal: one of them must break."""
+        graph = result.graph
         assert graph is not None  # noqa: S101 - the search was just made
-        self.graph, self.result, self.goal, self.world = graph, found, goal, graph.world
+        self.graph, self.result, self.goal, self.world = graph, result, goal, graph.world
         everywhere = range(len(graph))
         self.states = [graph.state(number) for number in everywhere]
-        # of each state, what can happen, where it leads, and what it breaks: also what its schedule breaks that ends with it
+        # by state: its moves, their next states, and their findings with those at the end of a schedule
         self.moves = [graph.moves_of(state) for state in self.states]
         self.leads_to = [[graph.leads_to[place] for place in graph.places(number)] for number in everywhere]
         self.broken = [
             [tuple(dict.fromkeys((*move.findings, *graph.ends.get(after, ())))) for move, after in zip(*both, strict=True)]
             for both in zip(self.moves, self.leads_to, strict=True)
         ]
-        self.distances = self._distances()  # how many events each state is from the goal, if it ever gets there
+        self.distances = self._distances()  # by state from which the goal can be reached: the number of events to it
 
     def reaches(self, state: int, number: int) -> bool:
         """Return whether a move of a state breaks a claim of the goal."""
         return any(finding.claim in self.goal for finding in self.broken[state][number])
 
     def _distances(self) -> dict[int, int]:
-        """Return the distances, backwards over the graph: first the states in which one move reaches the goal."""
+        """Return the distances. Begin with the states in which one move reaches the goal, and go backwards over the graph."""
         before: dict[int, list[int]] = {}
         distances: dict[int, int] = {}
         for state, leads_to in enumerate(self.leads_to):
@@ -64,10 +64,10 @@ class Graph:
         queue = deque(distances)
         while queue:
             state = queue.popleft()
-            for one in before.get(state, ()):
-                if one not in distances:
-                    distances[one] = distances[state] + 1
-                    queue.append(one)
+            for earlier in before.get(state, ()):
+                if earlier not in distances:
+                    distances[earlier] = distances[state] + 1
+                    queue.append(earlier)
         return distances
 
     def shortest(self) -> list[ScheduleEvent]:
@@ -75,5 +75,5 @@ class Graph:
         return min((broken.events for claim, broken in self.result.broken.items() if claim in self.goal), key=len, default=[])
 
     def breaking(self) -> int:
-        """Return how many schedules reach the goal: all but those that never do."""
+        """Return the number of schedules that reach the goal."""
         return self.result.schedules - self.graph.keeping(self.goal)

@@ -1,4 +1,4 @@
-"""The levels: what one asks of its player, the kept ones in teaching order, a way up the ladder, and those of one's own lock."""
+"""Define the levels: their goals, the kept levels in teaching order up the ladder, and levels for a user's own lock."""
 
 from __future__ import annotations
 
@@ -31,36 +31,36 @@ class LevelKind(StrEnum):
 class Level:
     """One level."""
 
-    # of its page and its address
+    # the name of its page, also in its address
     name: str
     # a stage, or the path of a stage's file
     stage: str
     kind: LevelKind
-    # the level is won when one of these breaks; empty if its search says which
+    # the level is won when one of these breaks; empty if its search decides which
     claims: tuple[Claim, ...]
-    # the search whose graph its page has
+    # the search whose graph is in its page
     question: Question
     # SAME_MOVES: the level whose shortest schedule is played here
     moves_of: str = ""
-    # whether it was made for a lock; the words of the lab have a goal and a lesson for each other level
+    # whether it was made for a user's lock; the goals and lessons of all other levels are in the words of the lab
     is_own: bool = False
 
     def goal(self, language: Language) -> str:
-        """Return what the level asks, an order or a question, in one sentence."""
-        said = partial(say.text, "level", language=language)
+        """Return the goal of the level in one sentence, as an order or a question."""
+        text = partial(say.text, "level", language=language)
         if not self.is_own:
             return say.text("goal", self.name, language)
         if self.kind is LevelKind.BREAK:
-            return said("break", promise=promise(self.claims[0].name, language))
+            return text("break", promise=promise(self.claims[0].name, language))
         long_work = self.question.task.work_ms > 0
-        return said("decide", conditions=said("long_work") if long_work else self.faults(language))
+        return text("decide", conditions=text("long_work") if long_work else self.faults(language))
 
     def lesson(self, language: Language) -> str:
-        """Return what the level teaches, shown when it is over."""
+        """Return the lesson that is shown when the level is over."""
         return "" if self.is_own else say.text("lesson", self.name, language)
 
     def faults(self, language: Language) -> str:
-        """Return which faults there are."""
+        """Return the faults of the level in words."""
         return say.faults(self.question.budget._asdict(), language)
 
     @property
@@ -111,18 +111,18 @@ LEVELS = (
 
 
 def own_levels(stage: Stage) -> Iterator[Level]:
-    """Yield a level for each search that a page can show: two requests, with long work, with one fault, or with neither."""
+    """Yield a level for each default search that a page can show: two requests, and at most long work or one fault."""
     for question in SearchOptions().questions(stage):
         task = Task(question.task.ttl_ms, question.task.work_ms)
         is_single = sum(question.budget) + bool(task.work_ms) <= 1
         if question.task._replace(nap_ms=task.nap_ms) == task and question.replicas == PAIR and is_single:
-            named = (name for name, number in question.budget._asdict().items() if number)
-            about = "work" if task.work_ms else next(named, "no_fault")
-            yield Level(f"{stage.name}-{about}", stage.lookup, LevelKind.DECIDE, (), replace(question, task=task), is_own=True)
+            faults = (name for name, number in question.budget._asdict().items() if number)
+            name = f"{stage.name}-{'work' if task.work_ms else next(faults, 'no_fault')}"
+            yield Level(name, stage.lookup, LevelKind.DECIDE, (), replace(question, task=task), is_own=True)
 
 
-def asked(level: Level, broken: Collection[Claim], seen: Collection[Claim]) -> list[Level]:
-    """Return what a level asks when it was searched: to break each claim that is not seen yet, or whether there is one."""
+def levels_to_play(level: Level, broken: Collection[Claim], seen: Collection[Claim]) -> list[Level]:
+    """Return a level with claims as it is; otherwise one for each broken claim not in ``seen``, or one that asks for all."""
     if level.claims:
         return [level]
     if not broken:

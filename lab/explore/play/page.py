@@ -1,4 +1,4 @@
-"""Write the pages of levels: each is one file with its whole graph, and needs no server. An index leads to them."""
+"""Write the pages of levels, and their index. A page is one file with its whole graph, and needs no server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lab.explore.model import NUMBER
 from lab.explore.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
 from lab.explore.play.encoding import encoded
 from lab.explore.play.graph import Graph, searched
-from lab.explore.play.levels import Level, LevelKind, asked
+from lab.explore.play.levels import Level, LevelKind, levels_to_play
 from lab.explore.questions import PAIR
 from lab.explore.schedule import in_shell, options_of
 from lab.explore.search.event import short
@@ -44,48 +44,50 @@ class Unfinished(BadInput):
 
 
 @dataclass
-class Made:
+class PreparedLevel:
     """A level with its graph, ready to be written."""
 
     level: Level
     stage: Stage
-    # the graph as the page reads it
+    # by language: the tables of the page's graph
     data: dict[Language, dict[str, Any]]
     schedules: int
-    # how many states the search found; states that differ in nothing that can follow are one in the page
+    # the number of states of the search; the page merges states with the same future
     states: int
-    # how many of them reach the goal
+    # the number of schedules that reach the goal
     breaking: int
     # a shortest schedule that reaches the goal; empty if there is none
     shortest: str
     par: int
     redis: str
-    # SAME_MOVES: the moves that are given
+    # SAME_MOVES: the schedule to play
     given: str
     code: list[CodeLine]
     work: list[CodeLine]
 
 
-def make(level: Level, real: RealRedis, given: str = "", seen: Collection[Claim] = ()) -> list[Made]:
+def prepare(level: Level, real: RealRedis, given: str = "", seen: Collection[Claim] = ()) -> list[PreparedLevel]:
     """Search a level, run its shortest schedule and random ones again on an empty server, and encode its graph.
 
-    A level of one's own becomes one for each claim that breaks there and was not seen yet.
+    A level of a user's lock becomes a level for each claim that breaks there, except the ``seen`` claims. given: the schedule to
+    play. Raises Unfinished.
     """
     stage = find_stage(level.stage)
-    with searched(stage, level.question, real, SEARCH_S if level.claims else OWN_SEARCH_S) as found:
-        if not found.complete:
+    with searched(stage, level.question, real, SEARCH_S if level.claims else OWN_SEARCH_S) as result:
+        if not result.complete:
             raise Unfinished(f"the level {level.name} cannot be played: its search was not complete in time")
-        return [_made(one, stage, Graph(found, one.claims), real.version, given) for one in asked(level, found.broken, seen)]
+        levels = levels_to_play(level, result.broken, seen)
+        return [_prepared(each, stage, Graph(result, each.claims), real.version, given) for each in levels]
 
 
-def _made(level: Level, stage: Stage, graph: Graph, redis: str, given: str) -> Made:
+def _prepared(level: Level, stage: Stage, graph: Graph, redis: str, given: str) -> PreparedLevel:
     until_ms, world, shortest = level.question.horizon_ms, graph.world, graph.shortest()
     for events in [*([shortest] if shortest else []), *random_schedules(world, level.question.budget, until_ms, CHECKED, 1)]:
         confirm(world, events, until_ms)
     in_each = {language: encoded(graph, language) for language in Language}
     waits = in_each[ENGLISH][1]
-    sent = {line: {one.command for one in waits if one.work_line == line} for line in {one.work_line for one in waits} - {0}}
-    return Made(
+    sent = {line: {wait.command for wait in waits if wait.work_line == line} for line in {wait.work_line for wait in waits} - {0}}
+    return PreparedLevel(
         level=level,
         stage=stage,
         data={language: data for language, (data, _) in in_each.items()},
@@ -96,7 +98,7 @@ def _made(level: Level, stage: Stage, graph: Graph, redis: str, given: str) -> M
         par=len(shortest),
         redis=redis,
         given=given,
-        code=with_marks(stage_code(Path(str(stage.path))), {one.line for one in waits if one.line}),
+        code=with_marks(stage_code(Path(str(stage.path))), {wait.line for wait in waits if wait.line}),
         work=in_brief(work_code(world.program), sent),
     )
 
@@ -104,31 +106,31 @@ def _made(level: Level, stage: Stage, graph: Graph, redis: str, given: str) -> M
 def write(levels: Sequence[Level], real: RealRedis, into: Path) -> tuple[Path, list[str]]:
     """Write the page of each level, and the index, in each language.
 
-    Return the path of the index, and the levels whose searches took too long. Raises Unfinished where no level is left.
+    Return the path of the index, and the names of levels whose searches took too long. Raises Unfinished if no level is left.
     """
-    made, left_out, seen = list[Made](), list[str](), set[Claim]()
+    done, left_out, seen = list[PreparedLevel](), list[str](), set[Claim]()
     for level in levels:
-        given = next((one.shortest for one in made if one.level.name == level.moves_of), "")
+        given = next((prepared.shortest for prepared in done if prepared.level.name == level.moves_of), "")
         if level.moves_of and not given:
             left_out.append(level.name)
             continue
         try:
-            found = make(level, real, given, seen)
+            new = prepare(level, real, given, seen)
         except Unfinished:
-            if level is levels[-1] and not made:
+            if level is levels[-1] and not done:
                 raise
             left_out.append(level.name)
             continue
-        made += found
-        seen.update(*(one.level.claims for one in found if one.par))
+        done += new
+        seen.update(*(prepared.level.claims for prepared in new if prepared.par))
     into.mkdir(parents=True, exist_ok=True)
-    for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
-        _write("play.html", into / f"{one.level.name}.html", partial(_level, one, before, after, made, into))
-    # which level is about which claims of which stage: the page of a run leads to its level
-    own = [one.level for one in made if one.level.kind is not LevelKind.SAME_MOVES]
-    listed = [LevelPage(one.name, one.stage, [claim.name for claim in one.claims]) for one in own]
+    for before, prepared, after in zip([None, *done], done, [*done[1:], None], strict=False):
+        _write("play.html", into / f"{prepared.level.name}.html", partial(_level, prepared, before, after, done, into))
+    # the stage and the claims of each level: the page of a run leads to its level
+    own = [prepared.level for prepared in done if prepared.level.kind is not LevelKind.SAME_MOVES]
+    listed = [LevelPage(level.name, level.stage, [claim.name for claim in level.claims]) for level in own]
     (into / LEVELS).write_bytes(msgspec.json.format(msgspec.json.encode(listed), indent=1) + b"\n")
-    values = {language: {"title": say.text("scheduler", "be_the_scheduler", language), "made": made} for language in Language}
+    values = {language: {"title": say.text("scheduler", "be_the_scheduler", language), "levels": done} for language in Language}
     return _write("play_index.html", into / "index.html", values.__getitem__), left_out
 
 
@@ -144,44 +146,46 @@ def _write(template: str, path: Path, values: Callable[[Language], dict[str, Any
 
 
 def written(language: Language, name: str, /, **places: object) -> Markup:
-    """Return a text of the templates or of the scripts as HTML. places: what stands in its places, and is no HTML."""
+    """Return a text of the templates or of the scripts as HTML. places: the values of its placeholders, as plain text."""
     texts = say.words(language)["scheduler"] | say.words(language)["scheduler_script"]
     return Markup(texts[name]).format(**places)  # noqa: S704 - the lab's own words
 
 
 def _json(values: object) -> str:
-    """Return values for the scripts of a page: no text ends a script."""
+    """Return values as JSON inside a script: no text in it can end the script."""
     return msgspec.json.encode(values).decode().replace("<", "\\u003c")
 
 
 def ending(language: Language) -> str:
-    """Return what stands behind a page's name in an address that leads to this language, whatever the browser prefers."""
+    """Return the end of an address, after the name of a page, that leads to this language."""
     return f"{'' if language is ENGLISH else f'.{language}'}.html?lang={language}"
 
 
 def _level(
-    one: Made, before: Made | None, after: Made | None, others: Sequence[Made], into: Path, language: Language
+    prepared: PreparedLevel,
+    before: PreparedLevel | None,
+    after: PreparedLevel | None,
+    others: Sequence[PreparedLevel],
+    into: Path,
+    language: Language,
 ) -> dict[str, Any]:
-    """Return what the page of a level shows. before, after, others: the levels to which it may lead.
-
-    into: the folder of the page, from which it leads to the chapter of its stage.
-    """
-    level, graph = one.level, one.data[language]
+    """Return the values for the page of a level. before, after, others: levels to which it may lead. into: its folder."""
+    level, graph = prepared.level, prepared.data[language]
     same = [other for other in others if other.level.moves_of == level.name]
-    found = {name for finding in graph["findings"] for name, _ in finding}  # the claims that some move breaks
+    broken = {name for finding in graph["findings"] for name, _ in finding}  # the claims that some move breaks
     data = {
         "name": level.name,
-        "stage": one.stage.lookup,
+        "stage": prepared.stage.lookup,
         "kind": level.kind.name,
         "clients": PAIR,
         "number": NUMBER,
         "goal": [claim.name for claim in level.claims],
         "promises": {
-            claim.name: [promise(claim.name, language), claim in one.stage.claims] for claim in Claim if claim.name in found
+            claim.name: [promise(claim.name, language), claim in prepared.stage.claims] for claim in Claim if claim.name in broken
         },
         "options": options_of(level.question),
         "ttl_ms": level.question.task.ttl_ms,
-        **{name: getattr(one, name) for name in ("schedules", "breaking", "par", "shortest", "given")},
+        **{name: getattr(prepared, name) for name in ("schedules", "breaking", "par", "shortest", "given")},
         "lesson": level.lesson(language),
         "budget": level.question.budget._asdict(),
         "next": [[other.level.name, other.stage.name] for other in same],
@@ -191,12 +195,12 @@ def _level(
     }
     return {
         "title": say.text("scheduler", "title", language, goal=level.goal(language)),
-        "one": one,
+        "prepared": prepared,
         "level": level,
         "before": before,
         "after": after,
-        "claims": [claim for claim in level.claims if claim.name in found],
-        "chapter": _chapter(one.stage.name, into, language),
+        "claims": [claim for claim in level.claims if claim.name in broken],
+        "chapter": _chapter(prepared.stage.name, into, language),
         "options": options_of(level.question),
         "in_shell": in_shell,
         "data": _json(data),
@@ -205,6 +209,6 @@ def _level(
 
 
 def _chapter(stage: str, into: Path, language: Language) -> str:
-    """Return the address of a stage's chapter from a folder of the project; nothing from elsewhere."""
+    """Return the address of a stage's chapter from a folder of the project; "" from other folders."""
     path = (DOCS if language is ENGLISH else DOCS / "zh") / "ladder" / f"{stage}.md"
     return os.path.relpath(path, into.resolve()) if path.exists() and into.resolve().is_relative_to(HOME) else ""

@@ -1,4 +1,4 @@
-"""What one event did, for a page: what was sent and answered, what that means, and which clients it ends or wakes."""
+"""Report one event on a page: the command and its reply, their meaning, and the clients that end or wake."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lab.explore.search.event import CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, N
 from lab.explore.search.ghosts import ASKS, OVER
 from lab.explore.search.harm import Finding
 from lab.explore.search.in_words import reply_in_words
-from lab.explore.search.state import RUNS, Move, State
+from lab.explore.search.state import RUNS, Move
 from lab.explore.store.resp import Failure, Reply
-from lab.explore.story.deeds import Seen, breaks, of_event
+from lab.explore.story.happenings import EventFacts, breaks, of_event
 from lab.language import Language
 from lab.story import say
 from lab.story.happening import Happening, Kind
@@ -22,25 +22,25 @@ LOST = (LOST_REPLY, LOST_COMMAND)
 
 
 def reported(board: Board, move: Move) -> tuple[str, ...]:
-    """Return what an event did in sentences; last, a few letters for the picture of the schedule, and the reply as short."""
-    deeds = [*_event(board, move), *_changes(board, move)]
-    return (*[_sentence(one, board.language) for one in deeds], *_in_short(board, move))
+    """Return the sentences about an event; last, a short text for the picture of the schedule, and a short reply."""
+    happenings = [*_event(board, move), *_changes(board, move)]
+    return (*[_sentence(event, board.language) for event in happenings], *_in_short(board, move))
 
 
 def broken_by(board: Board, move: Move, finding: Finding) -> str:
     """Return how a move breaks a claim, with the letters of the clients."""
-    return say.capital(say.broken(breaks(_seen(board, move), finding), board.language))
+    return say.capital(say.broken(breaks(_facts(board, move), finding), board.language))
 
 
 @cache
 def _sentence(parts: tuple[Happening, ...], language: Language) -> str:
-    (one, *others) = parts
-    if one.kind in (Kind.LOCK_EXPIRED, Kind.VOTES_EXPIRED):
-        return say.ended(say.clause(one, language, "row"), language)  # the sentence before has the time
-    return say.ended(say.did((one, *others), language), language)
+    (first, *others) = parts
+    if first.kind in (Kind.LOCK_EXPIRED, Kind.VOTES_EXPIRED):
+        return say.ended(say.clause(first, language, "row"), language)  # the sentence before has the time
+    return say.ended(say.did((first, *others), language), language)
 
 
-def _seen(board: Board, move: Move) -> Seen:
+def _facts(board: Board, move: Move) -> EventFacts:
     """Return an event with the owners of the lock's keys before and after it: the requests that have taken the lock."""
     known, before = board.world.known, move.before
     owned_before, owned = (
@@ -54,13 +54,13 @@ def _seen(board: Board, move: Move) -> Seen:
     )
     counts = board.count(before.counter), board.count(move.state.counter)
     names = frozenset(key.encode() for key in known)
-    return Seen(board.world, move, *counts, names, owned_before, owned, other if wrote else NOBODY)
+    return EventFacts(board.world, move, *counts, names, owned_before, owned, other if wrote else NOBODY)
 
 
 def _event(board: Board, move: Move) -> Iterator[tuple[Happening, ...]]:
-    """Yield what was sent and answered, and what that means: a sentence each."""
+    """Yield the happenings of each sentence about an event: the command, its reply, and their meaning."""
     event, now_ms = move.event, move.state.now_ms
-    deeds = of_event(_seen(board, move))
+    happenings = of_event(_facts(board, move))
     if event.kind is CLOCK:
         yield (Happening(Kind.CLOCK, now_ms),)
     elif move.command is not None and event.kind is not FAILURE:
@@ -70,15 +70,15 @@ def _event(board: Board, move: Move) -> Iterator[tuple[Happening, ...]]:
         if first and event.kind is not RESEND:
             yield first
         is_asking = event.own and board.phase(move.before, event.client) == WAITING
-        if deeds and deeds[0].kind is Kind.WAITED and not is_asking:
-            deeds = deeds[1:]  # it is in its release, or renews
-        if deeds:
-            yield deeds
+        if happenings and happenings[0].kind is Kind.WAITED and not is_asking:
+            happenings = happenings[1:]  # it releases or renews, and does not wait
+        if happenings:
+            yield happenings
         if event.kind is RESEND:
             yield first
         return
-    if deeds:
-        yield deeds
+    if happenings:
+        yield happenings
 
 
 def _is_error(move: Move) -> bool:
@@ -86,7 +86,7 @@ def _is_error(move: Move) -> bool:
 
 
 def _answered(board: Board, move: Move) -> tuple[Happening, ...]:
-    """Return what Redis answered: to the second command, where it was sent twice."""
+    """Return the reply of Redis; if the command was sent twice, to the second one."""
     is_second = move.event.kind is RESEND
     if _is_error(move):
         return (Happening(Kind.SECOND_ERROR if is_second else Kind.ERROR),)
@@ -94,11 +94,11 @@ def _answered(board: Board, move: Move) -> tuple[Happening, ...]:
 
 
 def _in_short(board: Board, move: Move) -> tuple[str, str]:
-    """Return a few letters for an event, and the reply as short."""
+    """Return a short text for an event, and a short reply."""
     event = move.event
     if move.command is None or event.kind is FAILURE:
-        deeds = (Happening(Kind.CLOCK),) if event.kind is CLOCK else of_event(_seen(board, move))
-        kind = deeds[0].kind if deeds and say.has(deeds[0], "short") else Kind.MESSAGE
+        happenings = (Happening(Kind.CLOCK),) if event.kind is CLOCK else of_event(_facts(board, move))
+        kind = happenings[0].kind if happenings and say.has(happenings[0], "short") else Kind.MESSAGE
         return say.clause(Happening(kind), board.language, "short"), ""
     if event.kind in LOST:
         return board.short(move.command), say.clause(Happening(Kind.REPLY_LOST), board.language, "short")
@@ -106,22 +106,18 @@ def _in_short(board: Board, move: Move) -> tuple[str, str]:
 
 
 def _answer(board: Board, move: Move) -> str:
-    """Return the reply as short: of a token, whose it is."""
+    """Return a short reply: for a token, the words for its owner."""
     if _is_error(move):
         return say.clause(Happening(Kind.ERROR), board.language, "short")
     return reply_in_words(board.program, move.reply, lambda letter, number: say.whose(letter, number, board.language))
 
 
 def _changes(board: Board, move: Move) -> Iterator[tuple[Happening, ...]]:
-    """Yield which clients are done, and which wake."""
+    """Yield the happenings of clients that are done, or that wake."""
     before, after = move.before, move.state
     for client, mode in enumerate(after.modes):
-        who = letter_of(client)
+        letter, was_asleep = letter_of(client), isinstance(board.world.node(before, client).pending[0], Nap)
         if board.phase(after, client) == "done" != board.phase(before, client):
-            yield (Happening(Kind.DONE, actor=who),)
-        elif _naps(board, before, client) and before.nodes[client] != after.nodes[client] and mode == RUNS:
-            yield (Happening(Kind.WOKE, actor=who),)
-
-
-def _naps(board: Board, state: State, client: int) -> bool:
-    return isinstance(board.world.node(state, client).pending[0], Nap)
+            yield (Happening(Kind.DONE, actor=letter),)
+        elif was_asleep and before.nodes[client] != after.nodes[client] and mode == RUNS:
+            yield (Happening(Kind.WOKE, actor=letter),)

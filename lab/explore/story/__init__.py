@@ -1,1 +1,1 @@
-"""A schedule as a story: what each event does, the scenes after it, and their picture in a file and in a terminal."""
+"""Tell a schedule as a story: happenings of each event, the scenes after it, and a picture in a file or a terminal."""

@@ -1,6 +1,6 @@
-"""The picture of a schedule: a lane for each client, for the lock and for the counter; a row for each event.
+"""Draw a schedule: a lane for each client, for the lock and for the counter, and a row for each event.
 
-An event has its command, its reply and the stage's own line. The same story gives the same bytes.
+An event shows its command, its reply and the line of the stage. The same story gives the same bytes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from lab.story.say import ENGLISH
 from lab.text import wrapped
 
 CLIENT, LOCK, SERVER, COUNTER = 44, 92, 22, 60  # the widths of the lanes
-KEY = 46  # of one of several keys of the lock
-LETTER, BOLD_LETTER = 7.25, 8  # the widths of letters: of code, and of what an event breaks
+KEY = 46  # the width of a lane of one of several keys of the lock
+LETTER, BOLD_LETTER = 7.25, 8  # the widths of letters: of code, and of broken claims
 T = TypeVar("T")
 GREYS = 2  # the votes of two clients have different greys
 FIRST = ord("A")  # the letter of the first client
@@ -47,55 +47,58 @@ def draw(story: Story, language: Language = ENGLISH) -> str:
         title=say.title(story, language),
         description=say.sentences(story, language),
         lanes=tuple(lanes),
-        rows=tuple(_row(*one, len(lanes) - 1, room, language) for one in zip(story.scenes, counts, numbers, strict=False)),
+        rows=tuple(_row(*event, len(lanes) - 1, room, language) for event in zip(story.scenes, counts, numbers, strict=False)),
         spans=spans,
         legend=tuple((look, says(name)) for look, name in LEGEND.items() if look in looks),
     ).draw()
 
 
 def _end(story: Story, client: int) -> int:
-    """Return the moment at which a client has ended or died."""
+    """Return the number of the event after which a client has ended or died; -1 if it does neither."""
     over = (moment for moment, scene in enumerate(story.scenes, 1) if scene.clients[client].mode in ("dead", "over"))
     return next(over, -1)
 
 
 def _row(scene: Scene, before: int, number: int, counter: int, room: int, language: Language) -> Row:
-    """Return an event. counter: its lane, and before what it read. room: for the words, in pixels."""
-    one, letters = scene.row, int(room / LETTER)
-    words = [("code bold", shortened(say.row(scene, language), letters - len(one.place and f"{one.place}  ")))]
-    words += [("code soft", shortened(scene.source, letters))] if one.place else []
+    """Return the row of an event. before: the value of the counter. counter: its lane. room: for the words, in pixels."""
+    event, letters = scene.row, int(room / LETTER)
+    words = [("code bold", shortened(say.row(scene, language), letters - len(event.place and f"{event.place}  ")))]
+    words += [("code soft", shortened(scene.source, letters))] if event.place else []
     broken = (say.capital(say.broken(what, language)) for what in scene.breaks)
     words += [("bad", line) for what in broken for line in wrapped(what, int(room / BOLD_LETTER))]
-    to = tuple(len(scene.clients) + server - 1 for server in one.servers)
-    marks = [Mark(ord(one.actor) - FIRST, SIGNS.get(one.kind, one.actor), to) if one.actor else Mark()]
+    to = tuple(len(scene.clients) + server - 1 for server in event.servers)
+    marks = [Mark(ord(event.actor) - FIRST, SIGNS.get(event.kind, event.actor), to) if event.actor else Mark()]
     if scene.writes:
         marks.append(Mark(counter, value=f"{before} → {scene.counter}", is_bad=scene.counter <= before))
-    return Row(tuple(words), (tuple(marks),), bool(scene.claims), one.place, number)
+    return Row(tuple(words), (tuple(marks),), bool(scene.claims), event.place, number)
 
 
 def _spans(story: Story, keys: Sequence[str | int], language: Language) -> Iterator[Span]:
-    """Yield how long each client works or is paused, and whose each key of the lock is, or each server's vote."""
+    """Yield the spans in which a client works or is paused, and in which a key of the lock or a vote has one owner."""
     for client in range(len(story.start)):
         doings = [story.start[client], *(scene.clients[client] for scene in story.scenes)]
         for looks in ([doing.work for doing in doings], ["paused" if doing.mode == "paused" else "" for doing in doings]):
             yield from (Span(client, since, until, look) for look, since, until in _lasting(looks) if look)
     for lane, key in enumerate(keys, len(story.start)):
-        found = [None, *(next((one for one in scene.lock if key in (one.server, one.name)), None) for scene in story.scenes)]
-        for held, since, until in _lasting(found):
+        holders = [
+            None,
+            *(next((held for held in scene.lock if key in (held.server, held.name)), None) for scene in story.scenes),
+        ]
+        for held, since, until in _lasting(holders):
             if held is not None and held.server:
                 yield Span(lane, since, until, f"votes{(ord(held.owner) - FIRST) % GREYS}", (held.owner,))
             elif held is not None:
-                yield Span(lane, since, until, "lock", (held.owner,) if len(keys) > 1 else _of(held, language))
+                yield Span(lane, since, until, "lock", (held.owner,) if len(keys) > 1 else _label(held, language))
 
 
-def _of(held: Held, language: Language) -> tuple[str, str]:
-    """Return whose a key is, and until when it lives."""
+def _label(held: Held, language: Language) -> tuple[str, str]:
+    """Return the words for the owner of a key, and for the moment at which it expires."""
     name, until_s = ("until" if held.until_ms else "for_ever"), say.seconds(held.until_ms)
     return say.text("lanes", "whose", language, actor=held.owner), say.text("lanes", name, language, s=until_s)
 
 
 def _lasting(values: Iterable[T]) -> Iterator[tuple[T, int, int]]:
-    """Yield each value with the moments from when until when it is the same. values: after each moment but the last."""
+    """Yield each value with the numbers of the events between which it stays equal. values: after each event."""
     since = 0
     for value, same in groupby(values):
         yield value, since, (until := since + len(list(same)))
@@ -103,5 +106,5 @@ def _lasting(values: Iterable[T]) -> Iterator[tuple[T, int, int]]:
 
 
 def shortened(text: str, letters: int) -> str:
-    """Return a line of code that is at most so long."""
+    """Return a line of code, cut to this number of letters."""
     return text if len(text) <= letters else text[: letters - 1] + "…"

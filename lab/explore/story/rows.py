@@ -1,4 +1,4 @@
-"""A schedule for a terminal: an event a row, with the stage's own line below it, and what happens in sentences."""
+"""Print a schedule in a terminal: a row for each event, the line of the stage below it, and the story in sentences."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def rows(story: Story, width: int = WIDTH, language: Language = ENGLISH) -> Iter
 
 
 def _actor(scene: Scene) -> str:
-    """Return the letter of the client of an event, after the sign of its fault; an empty text if only time or the store acts."""
+    """Return the letter of the client of an event, after the sign of its fault; "" if only time or the store acts."""
     sign = SIGNS.get(scene.row.kind, "")
     return f"{sign}{scene.row.actor}" if scene.row.actor else ""

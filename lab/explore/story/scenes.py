@@ -1,6 +1,6 @@
-"""A schedule as scenes: after each event, whose the lock is, what the counter reads, and what each client does.
+"""Turn a schedule into scenes: after each event, the owner of the lock, the value of the counter, and the mode of each client.
 
-An observer outside sees this; no client does. Scenes are facts: they are put in words and drawn without any server.
+Only an observer outside sees all of this. Scenes are facts: they are put into words and drawn without any server.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
 from lab.explore.store.real_redis import loading
 from lab.explore.store.table import COUNTER_DATABASE, at
-from lab.explore.story.deeds import AT_ALL, DONE_TO, Seen, broken, of_event
+from lab.explore.story.happenings import AT_ALL, DONE_TO, EventFacts, broken, of_event
 from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 from lab.story.repeats import folded
 
 FROM_OUTSIDE = CHOICE, RESTART, *DONE_TO
-# what was injected into a command, by its code
+# by kind of event: the code of the fault that hits a command
 FAULTS = {
     EventKind.FAILURE: "work_failure",
     EventKind.LOST_REPLY: "lost_reply",
@@ -41,36 +41,36 @@ FAULTS = {
 def staged(
     explorer: Explorer, question: Question, events: Sequence[ScheduleEvent], horizon_ms: int, claim: str = ""
 ) -> tuple[Story, Walk]:
-    """Run a schedule from an empty server, and return it as a story, with its moves. Raises NotPossible and MachineStalled.
+    """Run a schedule from an empty server, and return its story and its walk. Raises NotPossible and MachineStalled.
 
-    question: what the requests do, and how many replicas there are.
+    question: the task of the requests, and the number of replicas. claim: the claim of the story if the last event breaks it.
     """
     walk = explorer.learning(lambda: walk_live(explorer.world(question.task, question.replicas), events, horizon_ms))
-    made, moves = walk.world, walk.moves
-    program = made.program
-    names, scenes = lock_names(made, moves), []
+    world, moves = walk.world, walk.moves
+    program = world.program
+    names, scenes = lock_names(world, moves), []
     owned: dict[bytes, int] = {}
     count, wrote_last = 0, NOBODY
     for move in moves:
-        counts = count, counted(made, move.state.counter)
-        owned_before, owned = owned, _owned(made, names, owned, move)
-        seen = Seen(made, move, *counts, names, owned_before, owned, wrote_last)
+        counts = count, counted(world, move.state.counter)
+        owned_before, owned = owned, _owned(world, names, owned, move)
+        facts = EventFacts(world, move, *counts, names, owned_before, owned, wrote_last)
         if move.state.counter != move.before.counter:
             wrote_last = move.event.client
-        did = of_event(seen)
-        is_answered = move.command is not None and move.command.words[0] not in SUBSCRIBING  # that answer is a message
+        did = of_event(facts)
+        is_answered = move.command is not None and move.command.words[0] not in SUBSCRIBING  # its reply is a message
         scenes.append(
             Scene(
                 event=str(move.event),
                 row=_row(program, move, did),
                 did=did,
-                lock=_held(made, move.state, names, owned),
+                lock=_held(world, move.state, names, owned),
                 counter=counts[1],
-                clients=_doing(made, move.state, names, owned),
+                clients=_doing(world, move.state, names, owned),
                 reply=reply_in_words(program, move.reply) if is_answered else "",
                 source=source_of(move.command.file, move.command.line) if move.command is not None else "",
                 claims=tuple(dict.fromkeys(finding.claim.name for finding in move.findings)),
-                breaks=broken(seen),
+                breaks=broken(facts),
                 asked_in_vain=move.asked_in_vain,
             )
         )
@@ -82,7 +82,7 @@ def staged(
         faults={name: number for name, number in needed(events)._asdict().items() if number},
         ttl_ms=program.task.ttl_ms,
         work_ms=program.task.work_ms,
-        start=_doing(made, walk.start, names, {}),
+        start=_doing(world, walk.start, names, {}),
         has_lock=any(scene.lock for scene in scenes),
         scenes=folded(scenes),
         claim=claim if claim in last else next(iter(last), ""),
@@ -92,7 +92,7 @@ def staged(
 
 
 def _row(program: Program, move: Move, did: Sequence[Happening]) -> Happening:
-    """Return what an event is: the command with its place, or what comes from outside."""
+    """Return the happening that names an event: its command with its place, or the fault from outside."""
     event, command, at_ms = move.event, move.command, move.state.now_ms
     actor = letter_of(event.client) if event.client >= 0 else ""
     if event.kind in FROM_OUTSIDE or (command is None and event.kind in AT_ALL):
@@ -116,61 +116,61 @@ def _row(program: Program, move: Move, did: Sequence[Happening]) -> Happening:
 
 
 def lock_names(world: World, moves: Sequence[Move]) -> frozenset[bytes]:
-    """Return the names of the keys that are the lock: those that grants name, or all where these are not in the store."""
+    """Return the names of the lock's keys: the keys that were granted, or all keys if these are not in the store."""
     contents = [world.lock.contents[move.state.lock] for move in moves]
-    there = {key.name for keys in contents for key in keys}
+    present = {key.name for keys in contents for key in keys}
     granted = {key.encode() for key in world.known}
-    granted |= {one.hold.key.encode() for move in moves for one in move.state.ghosts.actors if one.hold and one.hold.key}
+    granted |= {actor.hold.key.encode() for move in moves for actor in move.state.ghosts.actors if actor.hold and actor.hold.key}
     if world.program.servers > 1:
         granted = {at(key, server) for key in granted for server in range(1, world.program.servers + 1)}
-    return frozenset(granted & there or there)
+    return frozenset(granted & present or present)
 
 
 def _owned(world: World, names: frozenset[bytes], owned: dict[bytes, int], move: Move) -> dict[bytes, int]:
-    """Return who made each of the lock's keys; where somebody has taken the lock of that name, it is theirs."""
+    """Return by key of the lock the client that made the key, or that has taken it. owned: the same before the move."""
     old = {key.name: key.value for key in world.lock.contents[move.before.lock]}
-    found = {}
+    owners = {}
     for key in world.lock.contents[move.state.lock]:
         if key.name not in names:
             continue
         taken = move.state.ghosts.owner(key.name.decode(errors="replace"))
         if taken is not None and move.state.ghosts.actors[taken.actor].phase != OVER:
-            found[key.name] = taken.actor // world.task.at_once
+            owners[key.name] = taken.actor // world.task.at_once
         elif key.name in old:
-            found[key.name] = owned.get(key.name, move.event.client)
+            owners[key.name] = owned.get(key.name, move.event.client)
         else:
-            found[key.name] = move.event.client
-    return found
+            owners[key.name] = move.event.client
+    return owners
 
 
 def _held(world: World, state: State, names: frozenset[bytes], owned: Mapping[bytes, int]) -> tuple[Held, ...]:
-    found = []
+    keys = []
     for key in world.lock.contents[state.lock]:
         if key.name in names:
             owner, name = owned.get(key.name, NOBODY), key.name.decode(errors="replace")
             until_ms = state.now_ms + key.ttl_ms if key.ttl_ms else 0
             server = int(name.rpartition("@")[2]) if world.program.servers > 1 else 0
-            found.append(Held(name, letter_of(owner) if owner >= 0 else "", until_ms, server))
-    return tuple(found)
+            keys.append(Held(name, letter_of(owner) if owner >= 0 else "", until_ms, server))
+    return tuple(keys)
 
 
 def _doing(world: World, state: State, names: frozenset[bytes], owned: dict[bytes, int]) -> tuple[Doing, ...]:
-    found = []
-    in_store = world.program.stage.store is not None  # no other process can take away a lock inside a process
+    doings = []
+    in_store = world.program.stage.store is not None  # a lock inside a process cannot be taken away by others
     at_once = world.task.at_once
     for client, mode in enumerate(state.modes):
-        holds = [one.hold for one in state.ghosts.actors[client * at_once : (client + 1) * at_once] if one.hold]
+        holds = [actor.hold for actor in state.ghosts.actors[client * at_once : (client + 1) * at_once] if actor.hold]
         over = all(world.node(state, client).ended)
-        gone = [one for one in holds if in_store and one.key.encode() in names and owned.get(one.key.encode()) != client]
-        late = gone or [one for one in holds if not one.is_entitled(state.now_ms)]
+        gone = [hold for hold in holds if in_store and hold.key.encode() in names and owned.get(hold.key.encode()) != client]
+        late = gone or [hold for hold in holds if not hold.is_entitled(state.now_ms)]
         work = "" if not holds else "late" if late else "entitled"
         name = "dead" if mode == DEAD else "paused" if mode == PAUSED else "over" if over else "runs"
-        found.append(Doing(name, work))
-    return tuple(found)
+        doings.append(Doing(name, work))
+    return tuple(doings)
 
 
 def counted(world: World, number: int) -> int:
-    """Return what the counter reads in a state of its store. The stage's own resource reads it, from the real server."""
+    """Return the value of the counter in a state of its store. The stage's resource reads it, from the real server."""
     real, resource = world.counter.real, resource_kind(world.program.stage.resource)
     real.select(COUNTER_DATABASE)
     real.send(*loading(world.counter.contents[number]))

@@ -9,13 +9,13 @@ from lab.explore.code.operation import LOCK
 from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, ScheduleEvent
 from lab.explore.search.ghosts import ASKS, WORKS, Actor, Ghosts
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.explore.story.deeds import Seen, breaks, of_event, of_finding
+from lab.explore.story.happenings import EventFacts, breaks, of_event, of_finding
 from lab.story.happening import Happening, Kind
 
 KEY = b"L@2"
 
 
-def seen(kind, before=None, after=None, asks=True, longer=False, word=b"SET", at=2):
+def facts(kind, before=None, after=None, asks=True, longer=False, word=b"SET", at=2):
     """Return an event of client A at a server. before, after: the client that has the vote of this server."""
     lives_ms = {0: 1000, 1: 2000 if longer else 1000}
     owners = (before, after)
@@ -32,7 +32,7 @@ def seen(kind, before=None, after=None, asks=True, longer=False, word=b"SET", at
     command = SimpleNamespace(words=(word, b"L"), server=LOCK)
     move = SimpleNamespace(before=states[0], event=ScheduleEvent(kind, 0, node=at), command=command, state=states[1], findings=())
     owned = [{KEY: owner} if owner is not None else {} for owner in (before, after)]
-    return Seen(world, move, 0, 0, frozenset({KEY}), *owned)  # type: ignore[arg-type]
+    return EventFacts(world, move, 0, 0, frozenset({KEY}), *owned)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def seen(kind, before=None, after=None, asks=True, longer=False, word=b"SET", at
 )
 def test_vote(about, kinds, others):
     """A deed names the server, whose vote it is, and what becomes of it."""
-    found = of_event(seen(**about))
+    found = of_event(facts(**about))
 
     assert [one.kind for one in found] == kinds
     assert [one.others for one in found[:1]] == [others][: len(found)]
@@ -69,8 +69,8 @@ def test_finding_of_nobody(harm):
 
 def test_what_is_not_said():
     """A client that was killed does not wait; and to watch the lock of another holder is not to leave it alone."""
-    assert breaks(seen(STEP), Finding(Claim.acquires_atomically, Harm.LOCKED)) == Happening(Kind.LOCKED)
-    assert of_event(seen(STEP, 1, 1, asks=False, word=b"WATCH", at=0)) == ()
+    assert breaks(facts(STEP), Finding(Claim.acquires_atomically, Harm.LOCKED)) == Happening(Kind.LOCKED)
+    assert of_event(facts(STEP, 1, 1, asks=False, word=b"WATCH", at=0)) == ()
 
 
 def test_lost_increment():
