@@ -87,6 +87,22 @@ def test_paths_in_documents_exist(path):
     assert [name for name in named if not (HOME / name).exists() and "<" not in name] == []
 
 
+PROSE = re.compile(r'"""(?:.*?)"""|# [^\n]*', re.DOTALL)  # docstrings and comments
+A_NAME = re.compile(r"\b(?:app|lab|tests|tools)(?:(?:\.[a-z_]+){2,}\b|(?:/\w+)+\.py\b)|(?<=``)\w+\.py(?=``)")
+
+
+def test_names_in_comments_exist():
+    """Each module and file that a comment or a docstring names exists."""
+    files = [path for folder in ("app", "lab", "tests", "tools") for path in (HOME / folder).rglob("*.py")]
+    known = {path.name for path in files} | {str(part.relative_to(HOME)) for path in files for part in (path, path.parent)}
+    prose = [(path.name, text) for path in files for text in PROSE.findall(path.read_text(encoding="utf-8"))]
+    named = {(file, name) for file, text in prose for name in A_NAME.findall(text)}
+    modules = {name: name.replace(".", "/") for _, name in named if not name.endswith(".py")}
+    exist = {name for name, path in modules.items() if {path, f"{path}.py", f"{path.rpartition('/')[0]}.py"} & known}
+
+    assert [(file, name) for file, name in sorted(named) if name not in known | exist] == []
+
+
 @every("name", reader.names)
 def test_scenario_fits_a_stage(name):
     """Every scenario loads, states its danger, and fits some stage."""

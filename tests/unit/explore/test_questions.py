@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from app.locks import stages
-from lab.explore.code.program import Task
-from lab.explore.questions import PAIR, THREE, TTL_MS, Question, SearchOptions, by_default
+from lab.explore.questions import PAIR, SINGLE_FAULTS, THREE, TTL_MS, SearchOptions, by_default
 from lab.explore.search.event import NONE, Budget
 
 
@@ -36,32 +35,18 @@ def test_requests_of_a_replica():
 
 def test_ttls_of_a_lock():
     """A lock with one TTL in its code, or of whole seconds, is searched with no other TTL."""
-    fixed, whole = (
-        replace(stages()["lua"], **about) for about in ({"has_fixed_ttl": True, "ttl_ms": 2000}, {"ttl_step_ms": 1000})
-    )
+    fixed = replace(stages()["lua"], has_fixed_ttl=True, ttl_ms=2000)
+    whole = replace(stages()["lua"], ttl_step_ms=1000)
 
     assert {one.task.ttl_ms for one in SearchOptions(ttl_ms=5000).questions(fixed)} == {2000}
     assert {one.task.ttl_ms for one in by_default(stages()["lua"], 2000)} == {2000, 1900}
     assert {one.task.ttl_ms for one in by_default(whole, 2000)} == {2000}
 
 
-def test_ttl_of_no_whole_second():
-    """One search has a TTL that is no whole number of seconds, and work that ends just before it."""
-    (odd,) = [one for one in by_default(stages()["lua"], TTL_MS) if one.task.ttl_ms != TTL_MS]
-
-    assert (odd.task.ttl_ms, odd.task.work_ms, odd.replicas, odd.budget) == (2900, 2800, THREE, NONE)
-
-
-def test_horizon():
-    """A search goes on until a lock has expired twice, all have worked, and one could have been locked out."""
-    assert Question(Task(TTL_MS, 500, at_once=2, in_turn=2), replicas=THREE).horizon_ms == 2 * TTL_MS + 12 * 500 + 1000
-
-
 def test_cheapest_first():
     """The first searches have no fault, then each fault once; a pair of faults comes last."""
     of_two = [one.budget for one in by_default(stages()["lua"], TTL_MS) if one.replicas == PAIR]
-    singles = [Budget(**{name: 1}) for name in Budget._fields]
 
     assert of_two[0] == NONE
-    assert [one for one in dict.fromkeys(of_two) if sum(one) == 1] == singles
+    assert [one for one in dict.fromkeys(of_two) if sum(one) == 1] == SINGLE_FAULTS
     assert [sum(one) for one in of_two[-3:]] == [2, 2, 2]
