@@ -1,1 +1,1 @@
-"""Every order of events: what can happen to a lock. A run samples one. ``docs/explore.md`` follows the folders."""
+"""Search every order of events of a lock, of which a run is one sample. ``docs/explore.md`` follows the folders."""

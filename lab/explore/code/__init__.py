@@ -1,1 +1,1 @@
-"""THE STAGE AS A TREE: its unchanged code, run in replicas whose time, threads, chance and connections are the search's."""
+"""Learn the stage as a tree: run its unchanged code in replicas, with time, threads, random numbers and sockets replaced."""

@@ -42,7 +42,7 @@ def running() -> Replica | None:
 
 
 def current() -> Replica:
-    """Return the replica whose code runs now. Code of a replica that has ended is ended too, by GreenletExit."""
+    """Return the replica whose code runs now. Raises GreenletExit if the code belongs to a replica that has ended."""
     if not _running:
         raise GreenletExit
     return _running[-1]
@@ -58,7 +58,7 @@ def or_real(stand_in: Callable[..., Any], real: Callable[..., Any]) -> Callable[
     return either
 
 
-steps = [0]  # how often a replica has run
+steps = [0]  # how often replicas have run: a process that counts no further is stuck
 
 
 class NeverWaits(BaseException):
@@ -84,7 +84,7 @@ class Thread:
         self.thread: Any = None  # the ``threading.Thread``
         self.loop: Any = None  # the event loop that runs in it
         self.hooks: Any = (None, None)  # the loop's hooks for asynchronous generators: the interpreter has one pair for all loops
-        self.sent: list[Any] = []  # of several servers: the connections on which it waits for an answer
+        self.sent: list[Any] = []  # the connections to several servers on which it waits for answers
         self.recent: list[tuple[Any, Any]] = []  # its commands and their replies since it last slept
         self.draws: tuple[int, frozenset[Line]] = NO_DRAWS  # since its last operation: the product of the ranges, and the lines
         self.started = False

@@ -65,14 +65,14 @@ class Tree:
     def __init__(self, program: Program, number: int, at_ms: int = 0, folds: bool = True) -> None:
         """Begin with the root. at_ms: the time at the start. folds: beside background threads, equal memories are one node."""
         self.program, self.number, self.at_ms, self.folds = program, number, at_ms, folds
+        # by node, thread and result, and by the time if the code reads it: the next node
         self._children: dict[tuple[int, int, Any, int], int] = {}
-        self._at_any_time: dict[tuple[int, int, Any], int] = {}  # node, thread, result → the same at all times
+        self._at_any_time: dict[tuple[int, int, Any], int] = {}
         # by node: a replica that waits there and can continue once. Most steps follow the newest nodes
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
-        self._known: dict[
-            tuple[Node, bytes], int
-        ] = {}  # by node without its inputs, and digest of the memory: the first such node
+        # by node without its inputs, and digest of its memory: the first such node
+        self._known: dict[tuple[Node, bytes], int] = {}
         self._number(program.start(number, at_ms), (), -1)
 
     def step(self, node: int, thread: int, result: Any, at_ms: int) -> int:

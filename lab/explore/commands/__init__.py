@@ -1,1 +1,1 @@
-"""The commands of the explorer: ``lab explore`` and ``lab play``."""
+"""Run the commands of the explorer: ``lab explore`` and ``lab play``."""

@@ -113,7 +113,7 @@ class ExploredWords:
 
     def _headline(self, status: dict[Claim, str]) -> Styled:
         decision, name = self.decision, self.decision.stage.name
-        numbers = {what: sum(each == what for each in status.values()) for what in ORDER}
+        numbers = {name: [*status.values()].count(name) for name in ORDER}
         if numbers[BREAKS] and decision.only is not None and decision.only not in decision.stage.claims:
             return self._say("breaks_unpromised", stage=name, claim=decision.only.name), "bold"
         if numbers[BREAKS]:
@@ -187,8 +187,8 @@ class ExploredWords:
             parts.append(self._say("no_time", len(left)))
         parts += [self._say("other_faults")]
         part = say.words(self.language)["mark"]["part"]
-        if any("token" not in what for what in decision.drawn.values()):
-            drawn = part.join(f"{where} {what}" for where, what in decision.drawn.items() if what != "token")
+        if any("token" not in values for values in decision.drawn.values()):
+            drawn = part.join(f"{line} {values}" for line, values in decision.drawn.items() if values != "token")
             parts.append(self._say("other_numbers", drawn=drawn))
         return self._say("left", what=part.join(parts))
 

@@ -80,15 +80,15 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
     """
     for claim in [claim for claim in decision.broken() if only in (None, claim)]:
         while claim in (broken := decision.broken()):
-            answer, its = broken[claim]
+            answer, shortest = broken[claim]
             question = answer.question
             try:
-                story, walk = staged(explorer, question, its.events, question.horizon_ms, claim.name)
+                story, walk = staged(explorer, question, shortest.events, question.horizon_ms, claim.name)
             except (*CANNOT, Differs) as error:
                 why = Undecided.STALLED if isinstance(error, MachineStalled) else Undecided.DIFFERS
                 answer.disbelieve(claim, why, str(error))
             else:
                 if any(finding.claim is claim for move in walk.moves for finding in move.findings):
-                    yield Shortest(its, question, walk, story)
+                    yield Shortest(shortest, question, walk, story)
                     break
-                answer.disbelieve(claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again")
+                answer.disbelieve(claim, Undecided.DIFFERS, f"{short(shortest.events)} breaks nothing when it is run again")

@@ -1,1 +1,1 @@
-"""Be the scheduler: pages on which a reader chooses the order. Each edge was executed by the stage's own code on a real Redis."""
+"""Write pages on which a reader is the scheduler. The stage's own code has executed each move on a real Redis."""

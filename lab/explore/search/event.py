@@ -64,9 +64,7 @@ class ScheduleEvent(NamedTuple):
             return f"t{self.number}"
         if self.kind is RESTART:
             return f"w{self.node or ''}"
-        number = (
-            f"{self.thread}" if self.thread < 10 else f"({self.thread})"
-        )  # after one digit, the number of repetitions follows
+        number = f"{self.thread}" if self.thread < 10 else f"({self.thread})"  # one digit, or the repetitions would be part of it
         mark = f"'{number}" if self.thread != (not self.own) else ""
         letter = letter_of(self.client, background=not self.own) + mark
         if self.kind is CHOICE:
@@ -104,7 +102,7 @@ def _goes_on(group: Sequence[ScheduleEvent], event: ScheduleEvent) -> bool:
 
 WORD = re.compile(
     r"t(?P<clock>\d+)|(?P<restart>w)(?P<restarted>[1-9]?)|"
-    r"(?P<fault>[prkldxf]?)(?P<who>[A-Ha-h])('(?P<thread>\d|\(\d+\)))?((=(?P<value>\d+))|(\.(?P<nodes>[1-9]+))|(?P<times>\d*))"
+    r"(?P<fault>[prkldxf]?)(?P<letter>[A-Ha-h])('(?P<thread>\d|\(\d+\)))?((=(?P<value>\d+))|(\.(?P<nodes>[1-9]+))|(?P<times>\d*))"
 )
 
 
@@ -122,8 +120,8 @@ def parse(text: str) -> list[ScheduleEvent]:
         if match["restart"]:
             events.append(ScheduleEvent(RESTART, node=int(match["restarted"] or 0)))
             continue
-        background = match["who"].islower()
-        client = ord(match["who"]) - ord("a" if background else "A")
+        background = match["letter"].islower()
+        client = ord(match["letter"]) - ord("a" if background else "A")
         event = ScheduleEvent(
             EventKind(match["fault"]), client, int((match["thread"] or f"{background:d}").strip("()")), own=not background
         )
@@ -158,7 +156,7 @@ class Budget(NamedTuple):
 
     def used(self, left: Budget) -> Budget:
         """Return the faults that a search with this budget has injected. left: the rest of the budget."""
-        return Budget(*(mine - its for mine, its in zip(self, left, strict=True)))
+        return Budget(*(whole - rest for whole, rest in zip(self, left, strict=True)))
 
 
 NONE = Budget()

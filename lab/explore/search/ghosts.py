@@ -27,7 +27,7 @@ class Hold(NamedTuple):
     # whether its replica was paused since it was granted the lock, before or after it checked the lock for the last time
     paused: bool = False
     paused_late: bool = False
-    # whether a command of its own was lost in the work: a renewal
+    # whether one of its commands was lost during the work, such as a renewal
     unrenewed: bool = False
     # the parts of the counter that other entitled holders have written since it was granted the lock
     written_by_others: frozenset[str] = frozenset()

@@ -9,7 +9,7 @@ from app.lock import Claim
 
 
 class Why(StrEnum):
-    """Why a holder is not entitled any more. The value is the code in files."""
+    """The reasons why a holder is not entitled any more. The value is the code in files."""
 
     ENTITLED = ""
     NO_LOCK = "no_lock"

@@ -28,7 +28,7 @@ FAR_MS = 10_000_000
 
 
 class Probe:
-    """The oracle of one stage. It keeps its answers."""
+    """The oracle of one stage: it tells which keys a fresh client would get, and keeps its answers."""
 
     def __init__(self, program: Program, lock: Any, counter: Table) -> None:
         task = Task(program.task.ttl_ms)

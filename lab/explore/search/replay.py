@@ -96,7 +96,7 @@ def unfolded(world: World) -> World:
 
 
 def check_clients(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, seen: Sequence[Move]) -> None:
-    """Run a schedule again with permuted clients, in the tables. Raises ClientsDiffer. seen: the moves with the first names."""
+    """Run a schedule again with permuted clients, in the tables. Raises ClientsDiffer. seen: its moves without permutation."""
     clients = len(world.trees)
     names = [*range(1, clients), 0]
     try:

@@ -127,14 +127,14 @@ def _actor(effects: Effects, change: Change) -> int:
     first = change.client * effects.world.task.at_once
     if change.own and change.thread < effects.world.task.at_once:
         return first + change.thread
-    mine = range(first, first + effects.world.task.at_once)
-    owning = [owner.actor for _, owner in effects.ghosts.owners if owner.actor in mine]
-    going_on = [actor for actor in mine if effects.actors[actor].phase != OVER]
+    actors = range(first, first + effects.world.task.at_once)
+    owning = [owner.actor for _, owner in effects.ghosts.owners if owner.actor in actors]
+    going_on = [actor for actor in actors if effects.actors[actor].phase != OVER]
     return next(iter((*owning, *going_on, first)))
 
 
 def _freed(effects: Effects, change: Change, actor: int, key: str) -> None:
-    owner, mine = effects.ghosts.owner(key), effects.actors[actor]
+    owner, request = effects.ghosts.owner(key), effects.actors[actor]
     effects.owned_by(key, None)
     if owner is None:
         return
@@ -144,8 +144,8 @@ def _freed(effects: Effects, change: Change, actor: int, key: str) -> None:
         if effects.world.task.nested and is_entitled and change.own:
             effects.breaks(Claim.reentrant, Harm.FREED_BY_INNER, actor)
         return
-    asks = mine.phase == ASKS and change.own
-    why = Why.ROBBED_BY_WAITER if asks else Why.ROBBED_IN_RELEASE if mine.released_own == 1 else Why.ROBBED
+    asks = request.phase == ASKS and change.own
+    why = Why.ROBBED_BY_WAITER if asks else Why.ROBBED_IN_RELEASE if request.released_own == 1 else Why.ROBBED
     if holder.hold is None and holder.phase == ASKS:
         effects.of_actor(owner.actor, gone=why)
     if holder.hold is not None and is_entitled:
@@ -156,7 +156,7 @@ def _freed(effects: Effects, change: Change, actor: int, key: str) -> None:
 
 def _prolonged(effects: Effects, change: Change, actor: int, key: str) -> None:
     """Judge a command after which a taken lock is still taken: it may have prolonged the lease."""
-    owner, mine = effects.ghosts.owner(key), effects.actors[actor]
+    owner, request = effects.ghosts.owner(key), effects.actors[actor]
     if owner is None:
         return
     was, is_now = (effects.world.oracle.free_at_ms(lock, effects.now_ms, key) for lock in (change.before, change.after))
@@ -164,16 +164,16 @@ def _prolonged(effects: Effects, change: Change, actor: int, key: str) -> None:
         return
     if owner.actor != actor:
         holder = effects.actors[owner.actor]
-        if mine.phase in (WORKS, RELEASES) and (holder.hold is not None or holder.phase == ASKS):
+        if request.phase in (WORKS, RELEASES) and (holder.hold is not None or holder.phase == ASKS):
             effects.breaks(Claim.releases_only_its_own, Harm.FOREIGN_RENEWAL, owner.actor)
         return
     effects.owned_by(key, owner._replace(since_ms=change.sent_ms))
     # a renewal that was sent before the request ended is allowed
-    if NOT_YET < mine.over_ms < effects.now_ms and not change.own:
+    if NOT_YET < request.over_ms < effects.now_ms and not change.own:
         claim = owner.tested[0] if owner.tested else Claim.releases_only_its_own
         effects.breaks(claim, Harm.RENEWED_FOR_NOBODY, actor)
-    if mine.hold is not None and mine.hold.is_entitled(effects.now_ms):
-        effects.of_actor(actor, hold=mine.hold._replace(until_ms=_until(effects.world, change.sent_ms)))
+    if request.hold is not None and request.hold.is_entitled(effects.now_ms):
+        effects.of_actor(actor, hold=request.hold._replace(until_ms=_until(effects.world, change.sent_ms)))
 
 
 def _until(world: World, since_ms: int) -> int | None:
@@ -182,16 +182,16 @@ def _until(world: World, since_ms: int) -> int | None:
 
 def marked(effects: Effects, actor: int, mark: Mark) -> None:
     """Judge a mark that a request has passed."""
-    mine = effects.actors[actor]
+    request = effects.actors[actor]
     match mark:
-        case Granted() if effects.world.task.nested and mine.phase == WORKS:
+        case Granted() if effects.world.task.nested and request.phase == WORKS:
             pass  # the work begins: the lock was granted before
         case Granted():
             _granted(effects, actor, mark)
         case WriteDone():
             _wrote(effects, actor, mark)
         case Releasing():
-            if mine.hold is not None and mine.hold.at(effects.now_ms).why is Why.EXPIRED and not mine.writes:
+            if request.hold is not None and request.hold.at(effects.now_ms).why is Why.EXPIRED and not request.writes:
                 effects.breaks(Claim.held_to_the_end, Harm.ABANDONED, actor, Why.EXPIRED)
             effects.of_actor(actor, hold=None, phase=RELEASES, released_own=NOT_YET, changed_ms=NOT_YET)
         case Ended():
@@ -240,14 +240,14 @@ def _hold(effects: Effects, actor: int, key: str) -> Hold:
     """Return the hold of a request that begins its work now, and make it the owner."""
     if not key:
         return Hold("", None, Why.NO_LOCK)
-    world, owner, mine = effects.world, effects.ghosts.owner(key), effects.actors[actor]
-    since_ms = mine.changed_ms
+    world, owner, request = effects.world, effects.ghosts.owner(key), effects.actors[actor]
+    since_ms = request.changed_ms
     if owner is not None and owner.actor == actor:
         since_ms = owner.since_ms
-    elif mine.gone not in (Why.ENTITLED, Why.PAUSED):
-        if mine.gone in THEFTS and mine.gone is not Why.ROBBED_BY_WAITER:
-            effects.breaks(BROKEN_BY[mine.gone], Harm.THEFT, actor, mine.gone)
-        return Hold(key, effects.now_ms, mine.gone)
+    elif request.gone not in (Why.ENTITLED, Why.PAUSED):
+        if request.gone in THEFTS and request.gone is not Why.ROBBED_BY_WAITER:
+            effects.breaks(BROKEN_BY[request.gone], Harm.THEFT, actor, request.gone)
+        return Hold(key, effects.now_ms, request.gone)
     elif owner is not None and world.program.servers == 1:
         other = effects.actors[owner.actor].hold
         is_held = other is not None and other.is_entitled(effects.now_ms)
@@ -255,7 +255,7 @@ def _hold(effects: Effects, actor: int, key: str) -> Hold:
             since_ms = max(since_ms, owner.since_ms)
             effects.owned_by(key, Owner(actor, since_ms))
     if since_ms == NOT_YET:  # after a pause as long as the lease, its command may have come too late to take the lock
-        is_late = mine.gone is Why.PAUSED and world.lease_ms is not None and effects.now_ms >= world.lease_ms
+        is_late = request.gone is Why.PAUSED and world.lease_ms is not None and effects.now_ms >= world.lease_ms
         return Hold(key, None, Why.SLOW if is_late else Why.NO_LOCK)
     if world.program.servers > 1:
         effects.owned_by(key, Owner(actor, since_ms))
@@ -320,25 +320,25 @@ def _faulted(effects: Effects, state: State, fault: Fault) -> None:
 
 def _paused(effects: Effects, actor: int, writing: bool) -> None:
     """Pause the replica of a request. writing: whether the request has checked its lock for the last time."""
-    mine = effects.actors[actor]
-    if mine.hold is not None:  # the lease outlived earlier pauses, so only the last pause can be a cause
-        effects.of_actor(actor, hold=mine.hold._replace(paused_late=writing, paused=not writing))
-    elif mine.phase == ASKS:  # it can block the waiters behind it
+    request = effects.actors[actor]
+    if request.hold is not None:  # the lease outlived earlier pauses, so only the last pause can be a cause
+        effects.of_actor(actor, hold=request.hold._replace(paused_late=writing, paused=not writing))
+    elif request.phase == ASKS:  # it can block the waiters behind it
         _hit(effects, actor, "pauses")
-        effects.of_actor(actor, gone=Why.PAUSED if mine.gone is Why.ENTITLED else mine.gone)
+        effects.of_actor(actor, gone=Why.PAUSED if request.gone is Why.ENTITLED else request.gone)
 
 
 def _hit(effects: Effects, actor: int, fault: str, in_vain: bool = False) -> None:
     """Record the claim that a fault of a request tests: with the lock if the request has taken it."""
-    mine = effects.actors[actor]
-    claim = claim_of(fault, mine.phase, in_vain)
+    request = effects.actors[actor]
+    claim = claim_of(fault, request.phase, in_vain)
     effects.set(doubled=effects.ghosts.doubled or (fault == "resends" and not in_vain))
-    if mine.hold is not None and fault == "lost_replies":
-        effects.of_actor(actor, hold=mine.hold._replace(unrenewed=True))
+    if request.hold is not None and fault == "lost_replies":
+        effects.of_actor(actor, hold=request.hold._replace(unrenewed=True))
     owned = [(key, owner) for key, owner in effects.ghosts.owners if owner.actor == actor]
     for key, owner in owned:
         effects.owned_by(key, owner._replace(tested=(*owner.tested, claim)))
-    if not owned or mine.phase == ASKS:  # while it acquires, it can own the lock that the request before it left locked
+    if not owned or request.phase == ASKS:  # while it acquires, it can own the lock that the request before it left locked
         effects.set(tested=(*effects.ghosts.tested, claim))
 
 

@@ -471,8 +471,8 @@ def _delivered(state: State, client: int, connection: int, message: tuple[Any, .
 
 def _with_inbox(state: State, client: int, connection: int, unread: tuple[Any, ...]) -> State:
     others = without(state.inboxes, client, connection)
-    mine = [Inbox(client, connection, unread)] if unread else []
-    return state._replace(inboxes=tuple(sorted([*others, *mine])))
+    inbox = [Inbox(client, connection, unread)] if unread else []
+    return state._replace(inboxes=tuple(sorted([*others, *inbox])))
 
 
 def _read(world: World, state: State, client: int, thread: int, connection: int) -> State:
@@ -486,8 +486,8 @@ def _subscribed(state: State, client: int, command: CommandSent) -> State:
     name, connection, adds = command.words[0], command.connection, SUBSCRIBING[command.words[0]]
     is_pattern = name.startswith(b"P")
     subscribed = set(state.subscribed)
-    mine = [each for each in sorted(subscribed) if each[:2] == (client, connection) and each.is_pattern == is_pattern]
-    for channel in command.words[1:] or [each.channel for each in mine]:
+    known = [each for each in sorted(subscribed) if each[:2] == (client, connection) and each.is_pattern == is_pattern]
+    for channel in command.words[1:] or [each.channel for each in known]:
         subscription = Subscribed(client, connection, channel, is_pattern)
         subscribed = subscribed | {subscription} if adds else subscribed - {subscription}
         number = sum(each[:2] == (client, connection) for each in subscribed)
@@ -558,7 +558,7 @@ def _replied(world: World, state: State, client: int, thread: int, result: Any) 
 
 
 def _finished(world: World, move: Move) -> Move:
-    """Return a move to its end: the server has served the blocking commands that can be done, and threads have woken."""
+    """Return a move with all that follows at once: blocking commands that can be done are served, and threads wake."""
     state = move.state
     while state.blocked and (served := _served(world, state)) is not None:
         state = served

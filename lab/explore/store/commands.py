@@ -62,7 +62,7 @@ def asked_for(command: Words) -> set[bytes]:
     return {*exists, *(words[1] for words in each_of(command) if words[0] in SHA)}
 
 
-# the place of the time-out among the words, and how many of its units are a second
+# by blocking command: the place of the time-out among its words, and the units of the time-out in a second
 WAITS: dict[bytes, tuple[int, int]] = {
     **dict.fromkeys((b"BLPOP", b"BRPOP", b"BZPOPMIN", b"BZPOPMAX", b"BRPOPLPUSH", b"BLMOVE"), (-1, 1)),
     **dict.fromkeys((b"BLMPOP", b"BZMPOP"), (1, 1)),

@@ -43,8 +43,8 @@ class Key(NamedTuple):
 
 
 Contents = tuple[Key, ...]
-# what a server remembers besides its keys: hashes of scripts, code of functions, names and numbers of connections. The first word
-# of each fact tells its kind
+# the facts that a server remembers besides its keys: hashes of scripts, code of functions, names and numbers of connections. The
+# first word of each fact tells its kind
 Memory = frozenset[Words]
 
 

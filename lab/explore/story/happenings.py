@@ -256,8 +256,8 @@ def breaks(facts: EventFacts, finding: Finding) -> Happening:
 def _loss(facts: EventFacts, finding: Finding) -> Happening:
     lost, at_ms = facts.counted_before - facts.counted + 1, facts.move.state.now_ms
     hold = facts.ghosts[0].actors[facts.actor].hold
-    mine = hold.at(at_ms).why if hold is not None else finding.why
-    accused = facts.client if mine == finding.why or facts.wrote_last < 0 else facts.wrote_last
+    why = hold.at(at_ms).why if hold is not None else finding.why
+    accused = facts.client if why == finding.why or facts.wrote_last < 0 else facts.wrote_last
     if finding.why is not Why.ENTITLED:
         return Happening(Kind.LOST, at_ms, letter_of(accused), value=lost, why=finding.why.value)
     in_process = facts.world.program.stage.store is None

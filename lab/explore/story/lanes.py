@@ -64,8 +64,8 @@ def _row(scene: Scene, before: int, number: int, counter: int, room: int, langua
     event, letters = scene.row, int(room / LETTER)
     words = [("code bold", shortened(say.row(scene, language), letters - len(event.place and f"{event.place}  ")))]
     words += [("code soft", shortened(scene.source, letters))] if event.place else []
-    broken = (say.capital(say.broken(what, language)) for what in scene.breaks)
-    words += [("bad", line) for what in broken for line in wrapped(what, int(room / BOLD_LETTER))]
+    broken = (say.capital(say.broken(happening, language)) for happening in scene.breaks)
+    words += [("bad", line) for text in broken for line in wrapped(text, int(room / BOLD_LETTER))]
     to = tuple(len(scene.clients) + server - 1 for server in event.servers)
     marks = [Mark(ord(event.actor) - FIRST, SIGNS.get(event.kind, event.actor), to) if event.actor else Mark()]
     if scene.writes:
@@ -98,7 +98,7 @@ def _label(held: Held, language: Language) -> tuple[str, str]:
 
 
 def _lasting(values: Iterable[T]) -> Iterator[tuple[T, int, int]]:
-    """Yield each value with the numbers of the events between which it stays equal. values: after each event."""
+    """Yield each run of equal values: the value, the number of the event at which it begins, and of the event at its end."""
     since = 0
     for value, same in groupby(values):
         yield value, since, (until := since + len(list(same)))
