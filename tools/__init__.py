@@ -1,4 +1,4 @@
-"""Programs for those who make the lab: none is part of the wheel, and ``lab`` imports none.
+"""Run the programs of the lab's makers: none is part of the wheel, and ``lab`` imports none.
 
-In it: ``book``, which writes the generated parts of the documents, and the website.
+In it: ``book`` writes the generated documents and the website, ``budgets`` counts lines, and ``worth`` tries the judge's parts.
 """

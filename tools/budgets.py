@@ -1,7 +1,7 @@
 """Hold each part of the project to its number of lines: ``python -m tools.budgets [--lower]``.
 
 The limits are in ``tools/budgets.toml``. Each part that has more than its limit is printed, and the exit status is 1. With
-``--lower`` each limit becomes the larger of the present size and the final limit; no limit is raised.
+``--lower`` each limit becomes the larger of the current size and the final limit; no limit is raised.
 """
 
 import re
@@ -15,11 +15,11 @@ LIMITS = Path(__file__).with_name("budgets.toml")
 ENDINGS = {"python": {".py"}, "words": {".css", ".html", ".j2", ".js", ".toml"}}
 
 
-def size(part: dict[str, Any], others: set[str], endings: set[str]) -> int:
-    """Return the lines of a part's files with one of these endings, without the folders of other parts."""
+def size(part: dict[str, Any], folders: set[str], endings: set[str]) -> int:
+    """Return the lines of a part's files with these endings, without other parts' folders. folders: those of all parts."""
     lines = 0
     for name in part["folders"]:
-        below = set() if part.get("whole") else {HOME / other for other in others if other.startswith(f"{name}/")}
+        below = set() if part.get("whole") else {HOME / folder for folder in folders if folder.startswith(f"{name}/")}
         files = (path for path in (HOME / name).rglob("*") if path.suffix in endings and not below & {*path.parents})
         lines += sum(path.read_text(encoding="utf-8").count("\n") for path in files)
     return lines

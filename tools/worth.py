@@ -1,13 +1,13 @@
-"""What the judge's evidence, rules and excuses are worth: ``python -m tools.worth [--by-hand] [WORD ...]``.
+"""Measure which parts of the judge change a verdict: ``python -m tools.worth [--by-hand] [WORD ...]``.
 
-Each recorded run of the corpus is judged again while one thing is switched off: a field of an event has its default, an event
-is not on record, or a function of ``lab/judge`` gives the neutral answer of its type (False and True, 0, None, nothing). A run
-counts if it is no longer judged as expected. With ``--by-hand``, each thing is also switched off under the tests of the judge
-whose histories are made by hand. Words choose the things whose names contain them.
+Each recorded run of the corpus is judged again while one part is switched off: a field of an event has its default, an event
+is not on record, or a function of ``lab/judge`` gives a neutral answer of its type (False, True, 0, None, nothing). A run
+counts if it is no longer judged as expected. With ``--by-hand``, each part is also switched off in the tests of the judge
+with histories that are made by hand. Words choose the parts whose names contain them.
 
-A first pass notes for each thing in which runs it gives another answer than the neutral one; only those are judged again. The
-search ends after ENOUGH changes. Each row goes to the error output as soon as it is known; the table at the end has the things
-first that nothing needs.
+First, the program notes for each part the runs in which its answer is not neutral; only these are judged again. The
+search ends after ENOUGH changes. Each row goes to the error output as soon as it is known; in the table at the end, the parts
+that change nothing come first.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ FAILED = re.compile(r"^(?:FAILED|ERROR) \S+/(.+?)(?: - .*)?$", re.MULTILINE)
 BY_HAND = str(HOME / "tests" / "unit" / "judge")
 RECORDS = (*typing.get_args(journal.AnyEvent), FaultRecord, KeyEvent, Request)
 KEY_EVENTS = ("set", "del", "expire", "expired", "hset", "hdel", "incrby", "lpush", "rpush", "lpop", "rename_from", "rename_to")
-# what a function answers that is switched off, by the name of the answer
+# the neutral answers, by name
 NEUTRAL: dict[str, Callable[..., Any]] = {
     "False": lambda *_, **__: False,
     "True": lambda *_, **__: True,
@@ -58,12 +58,12 @@ NEUTRAL: dict[str, Callable[..., Any]] = {
     "''": lambda *_, **__: "",
     "none of them": lambda *_, **__: iter(()),
 }
-# the names of the answers, by what a function says that it returns
+# the names of neutral answers, by the annotated type of a function's result
 ANSWERS = {"bool": ["False", "True"], "int": ["0"], "float": ["0"], "str": ["''"], "None": ["no effect"]}
 
 
-class Thing(NamedTuple):
-    """Something that can be switched off."""
+class Part(NamedTuple):
+    """A part of the evidence or of the judge that can be switched off."""
 
     kind: str
     name: str
@@ -72,12 +72,12 @@ class Thing(NamedTuple):
 
 
 class Row(NamedTuple):
-    """How much a thing is worth. It comes from another process, to which a property's function cannot be sent."""
+    """The runs and tests that a part changes. A row comes from another process; the function of a property cannot be sent."""
 
-    thing: Thing
+    part: Part
     # the number of runs in which it is at work
     at_work: int
-    # the runs that are judged otherwise without it, at most ENOUGH
+    # the runs that are judged differently without it, at most ENOUGH
     changes: list[str]
     # tests of histories made by hand that fail without it, at most ENOUGH; None without --by-hand
     by_hand: list[str] | None
@@ -87,7 +87,7 @@ class Row(NamedTuple):
         number = f"{len(self.changes)}{'+' if len(self.changes) == ENOUGH else ''}"
         by_hand = "" if self.by_hand is None else f"{len(self.by_hand)}{'+' if len(self.by_hand) == ENOUGH else ''}"
         names = "; ".join([*self.changes, *(self.by_hand or ())[:1]])
-        return f"{self.thing.kind:<9} {self.thing.name:<58} {self.at_work:>7} {number:>7} {by_hand:>7}  {names}"
+        return f"{self.part.kind:<9} {self.part.name:<58} {self.at_work:>7} {number:>7} {by_hand:>7}  {names}"
 
 
 class Run(NamedTuple):
@@ -96,12 +96,12 @@ class Run(NamedTuple):
     trial: Trial | Busy
     folder: Path
     claims: set[str]
-    # in bytes, packed
+    # the size of the packed run, in bytes
     size: int
 
     @property
     def holds(self) -> bool:
-        """Return whether the judge finds in it what is expected."""
+        """Return whether the run is judged as expected."""
         try:
             self.trial.hold(judge_again(self.folder)[0], self.claims)
         except Exception:  # noqa: BLE001 - a judge that fails has no answer
@@ -111,36 +111,36 @@ class Run(NamedTuple):
 
 def _defaults(record: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the fields of a record that have a default."""
-    found = [field for field in msgspec.structs.fields(record) if not field.required]
-    return {one.name: one.default_factory() if one.default is msgspec.NODEFAULT else one.default for one in found}
+    fields = [field for field in msgspec.structs.fields(record) if not field.required]
+    return {field.name: field.default_factory() if field.default is msgspec.NODEFAULT else field.default for field in fields}
 
 
 DEFAULTS = {record: _defaults(record) for record in RECORDS}
 
 
-def things() -> Iterator[Thing]:
+def parts() -> Iterator[Part]:
     """Yield each kind of record, each field with a default, each kind of key event, each figure of a run, and each function."""
     for record, defaults in DEFAULTS.items():
-        yield Thing("record", record.__name__, partial(_reading, partial(_unless, record, {})))
+        yield Part("record", record.__name__, partial(_reading, partial(_unless, record, {})))
         for name, default in defaults.items():
-            yield Thing("field", f"{record.__name__}.{name}", partial(_reading, partial(_blank, record, name, default)))
+            yield Part("field", f"{record.__name__}.{name}", partial(_reading, partial(_blank, record, name, default)))
     for event in KEY_EVENTS:
-        yield Thing("event", event, partial(_reading, partial(_unless, KeyEvent, {"event": event})))
+        yield Part("event", event, partial(_reading, partial(_unless, KeyEvent, {"event": event})))
     for field in run_facts.RunFacts.__dataclass_fields__.values():
         if field.name not in {"has_store", "final"}:
-            yield Thing("figure", f"RunFacts.{field.name}", partial(_fixed, field.name, field.default))
+            yield Part("figure", f"RunFacts.{field.name}", partial(_fixed, field.name, field.default))
     for name, function in functions():
         for answer in neutral(function):
-            yield Thing("function", f"{name} = {answer}", partial(_answering, function, answer))
+            yield Part("function", f"{name} = {answer}", partial(_answering, function, answer))
 
 
 def _unless(record: type, fields: dict[str, Any], item: Any) -> Any:
-    """Return the item; None if it is such a record, with these fields."""
+    """Return the item; None if it is a record of this type with these values."""
     return None if type(item) is record and all(getattr(item, name) == value for name, value in fields.items()) else item
 
 
 def _blank(record: type, name: str, default: Any, item: Any) -> Any:
-    """Return the item; if it is such a record, with the default of a field."""
+    """Return the item; if it is a record of this type, the field has its default."""
     if type(item) is record:
         setattr(item, name, default)
     return item
@@ -160,15 +160,15 @@ def _reading(change: Callable[[Any], Any]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _fixed(name: str, value: Any) -> Iterator[None]:
-    """Let each run have this figure."""
-    of = run_facts.of
-    with patch.object(run_facts, "of", lambda *given: replace(of(*given), **{name: value})):
+    """Give each run this value of a figure."""
+    facts_of = run_facts.of
+    with patch.object(run_facts, "of", lambda *args: replace(facts_of(*args), **{name: value})):
         yield
 
 
 @contextlib.contextmanager
 def _answering(function: FunctionType, answer: str) -> Iterator[None]:
-    """Let a function give one answer, wherever it was imported."""
+    """Let a function give one answer, also in modules that have imported it."""
     code, function.__code__ = function.__code__, NEUTRAL[answer].__code__
     try:
         yield
@@ -177,19 +177,20 @@ def _answering(function: FunctionType, answer: str) -> Iterator[None]:
 
 
 def functions() -> Iterator[tuple[str, FunctionType]]:
-    """Yield the functions and methods of lab/judge, with their names. One with a closure cannot be switched off."""
+    """Yield the functions and methods of lab/judge, with their names. A function with a closure cannot be switched off."""
     for info in pkgutil.iter_modules(lab.judge.__path__, "lab.judge."):
-        found = [*vars(importlib.import_module(info.name)).values()]
-        found += [one for kind in found if isinstance(kind, type) and kind.__module__ == info.name for one in vars(kind).values()]
-        for one in found:
-            function = inspect.unwrap(getattr(one, "fget", None) or getattr(one, "func", None) or one)
+        members = [*vars(importlib.import_module(info.name)).values()]
+        classes = [value for value in members if isinstance(value, type) and value.__module__ == info.name]
+        members += [member for kind in classes for member in vars(kind).values()]
+        for member in members:
+            function = inspect.unwrap(getattr(member, "fget", None) or getattr(member, "func", None) or member)
             is_of_it = isinstance(function, FunctionType) and function.__module__ == info.name
             if is_of_it and not function.__code__.co_freevars and not function.__name__.startswith("__"):
                 yield f"{info.name.rpartition('.')[2]}.{function.__qualname__}", function
 
 
 def neutral(function: FunctionType) -> list[str]:
-    """Return the names of a function's neutral answers, by what it says that it returns."""
+    """Return the names of a function's neutral answers, by the annotated type of its result."""
     returns = str(function.__annotations__.get("return", ""))
     if returns.startswith(("Iterator", "Iterable", "list", "Sequence")):
         return ["none of them"]
@@ -197,23 +198,23 @@ def neutral(function: FunctionType) -> list[str]:
 
 
 def at_work(run: Run) -> set[str]:
-    """Return the names of the things that give another answer than the neutral one in a run."""
+    """Return the names of the parts that give an answer that is not neutral in a run."""
     answers: dict[CodeType, list[tuple[str, str]]] = {
         function.__code__: [(f"{name} = {answer}", answer) for answer in neutral(function)] for name, function in functions()
     }
-    found: set[str] = set()
+    working: set[str] = set()
 
     def see(item: Any) -> Any:
         kind = type(item)
-        found.add(kind.__name__)
-        found.update(f"{kind.__name__}.{name}" for name, default in DEFAULTS[kind].items() if getattr(item, name) != default)
+        working.add(kind.__name__)
+        working.update(f"{kind.__name__}.{name}" for name, default in DEFAULTS[kind].items() if getattr(item, name) != default)
         return item
 
     def note(frame: FrameType, event: str, value: Any) -> None:
         for name, answer in answers.get(frame.f_code, ()) if event == "return" else ():
             is_neutral = not value if answer == "none of them" else value == NEUTRAL[answer]()
             if answer == "no effect" or not is_neutral:
-                found.add(name)
+                working.add(name)
 
     sys.setprofile(note)
     try:
@@ -221,54 +222,54 @@ def at_work(run: Run) -> set[str]:
             judge_again(run.folder)
     finally:
         sys.setprofile(None)
-    return found
+    return working
 
 
-def by_hand(thing: Thing) -> list[str]:
-    """Return the first tests with histories made by hand that fail without a thing."""
+def by_hand(part: Part) -> list[str]:
+    """Return the first tests with histories made by hand that fail without a part."""
     words = f"-q -p no:cacheprovider --maxfail={ENOUGH} --ignore {BY_HAND}/test_recordings.py --rootdir {HOME} {BY_HAND}"
-    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()), thing.off():
+    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(io.StringIO()), part.off():
         pytest.main(words.split())
-    return FAILED.findall(said.getvalue())
+    return FAILED.findall(output.getvalue())
 
 
-# What the processes share: each is a fork of the one that has filled these.
-CHOSEN: list[Thing] = []
+# Data that the processes share: each process is a fork of the process that has filled them.
+CHOSEN: list[Part] = []
 CASES: list[Run] = []
 HOLDING: list[Run] = []  # the runs that are judged as expected while everything is at work
-WORKING: defaultdict[str, list[Run]] = defaultdict(list)  # by the name of a thing: the runs in which it is at work
+WORKING: defaultdict[str, list[Run]] = defaultdict(list)  # by the name of a part: the runs in which it is at work
 
 
 def _traced(number: int) -> set[str] | None:
-    """Return what is at work in a run; None if it is not judged as expected, although everything is at work."""
+    """Return the parts that are at work in a run; None if the run is not judged as expected even with all parts."""
     return at_work(CASES[number]) if CASES[number].holds else None
 
 
 def _row(number: int, is_by_hand: bool) -> Row:
-    """Switch a thing off, and judge the runs in which it is at work until ENOUGH change."""
-    thing, changes = CHOSEN[number], list[str]()
-    affected = HOLDING if thing.kind in {"event", "figure"} else WORKING[thing.name]
-    with thing.off():
+    """Switch a part off, and judge the runs in which it is at work until ENOUGH change."""
+    part, changes = CHOSEN[number], list[str]()
+    affected = HOLDING if part.kind in {"event", "figure"} else WORKING[part.name]
+    with part.off():
         for run in affected:
             changes += [] if run.holds else [run.trial.name]
             if len(changes) == ENOUGH:
                 break
-    return Row(thing._replace(off=contextlib.nullcontext), len(affected), changes, by_hand(thing) if is_by_hand else None)
+    return Row(part._replace(off=contextlib.nullcontext), len(affected), changes, by_hand(part) if is_by_hand else None)
 
 
 def worth(words: list[str]) -> Iterator[Row]:
-    """Yield a row for each thing that the words choose, or for all, as soon as it is known."""
+    """Yield a row for each part that the words choose, or for all parts, as soon as it is known."""
     is_by_hand = "--by-hand" in words
     words = [word for word in words if not word.startswith("--")]
-    CHOSEN.extend(one for one in things() if any(word in f"{one.kind} {one.name}" for word in words) or not words)
+    CHOSEN.extend(part for part in parts() if any(word in f"{part.kind} {part.name}" for word in words) or not words)
     forks = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as below:
-        CASES.extend(sorted(_unpacked(Path(below)), key=lambda run: run.size))  # so that the first changes are soon found
+        CASES.extend(sorted(_unpacked(Path(below)), key=lambda run: run.size))  # small runs first: they are quick
         with forks.Pool() as pool:
-            for run, found in zip(CASES, pool.imap(_traced, range(len(CASES)), 4), strict=True):
-                for name in found or ():
+            for run, working in zip(CASES, pool.imap(_traced, range(len(CASES)), 4), strict=True):
+                for name in working or ():
                     WORKING[name].append(run)
-                HOLDING.extend([run] * (found is not None))
+                HOLDING.extend([run] * (working is not None))
         with forks.Pool(maxtasksperchild=1) as pool:  # tests leave traces in a process
             yield from pool.imap_unordered(partial(_row, is_by_hand=is_by_hand), range(len(CHOSEN)))
 
@@ -276,10 +277,8 @@ def worth(words: list[str]) -> Iterator[Row]:
 def _unpacked(below: Path) -> Iterator[Run]:
     """Yield each recorded run."""
     kept = {name: data for shelf in SHELVES for name, data in runs(shelf).items()}
-    trials: list[tuple[Trial | Busy, bytes]] = [
-        *((one, kept[one.name]) for one in recorded()),
-        *((one, one.run) for one in busy()),
-    ]
+    trials: list[tuple[Trial | Busy, bytes]] = [(trial, kept[trial.name]) for trial in recorded()]
+    trials += [(trial, trial.run) for trial in busy()]
     for number, (trial, run) in enumerate(trials):
         folder = below / str(number)
         unpack(run, folder)
@@ -291,5 +290,5 @@ if __name__ == "__main__":
     for row in worth(sys.argv[1:]):
         rows.append(row)
         sys.stderr.write(f"{row.line()}\n")
-    rows.sort(key=lambda row: (len(row.changes), len(row.by_hand or ()), row.thing.kind, row.thing.name))
+    rows.sort(key=lambda row: (len(row.changes), len(row.by_hand or ()), row.part.kind, row.part.name))
     sys.stdout.write("\n".join([HEAD, *(row.line() for row in rows), ""]))

@@ -1,6 +1,6 @@
-"""The generated parts about every order of events: the picture of a chapter, and slips.
+"""Write the generated parts about all orders of events: the picture of a chapter, and slips.
 
-They come from the decisions that ``lab explore --keep`` keeps. A decision of code that has changed since is not quoted.
+They come from the decisions that ``lab explore --keep`` keeps. If the code has changed since, a decision is not quoted.
 """
 
 from collections.abc import Callable
@@ -30,9 +30,9 @@ SEARCHES = "../explore.md"  # from a chapter
 
 
 def story_of(stage: Stage) -> Story | None:
-    """Return the schedule that the documents draw of a stage or slip; None if its present code was not decided or has none."""
-    found = kept.current(stage)
-    return kept_story(found) if found is not None else None
+    """Return the schedule that the documents draw for a stage or slip; None without one, or if its code has changed since."""
+    decision = kept.current(stage)
+    return kept_story(decision) if decision is not None else None
 
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
@@ -50,16 +50,16 @@ def _draw(story: Story, language: Language, folder: Path) -> None:
 
 
 def _schedule(name: str, *, language: Language = ENGLISH) -> str:
-    """Return the picture of a chapter with its sentences; if it draws none, how much was decided. Raises BadInput."""
+    """Return the picture of a chapter with its sentences; without a picture, the number of decided schedules. Raises BadInput."""
     stage = stages()[choose_from("stage", name, stages())]
-    found, story = kept.current(stage), story_of(stage)
-    if found is None or found.why or story is None:
-        return _in_words(found, stage, AGAIN.format(name), SEARCHES, language) + "\n"
+    decision, story = kept.current(stage), story_of(stage)
+    if decision is None or decision.why or story is None:
+        return _in_words(decision, stage, AGAIN.format(name), SEARCHES, language) + "\n"
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
     form = "breaks" if Claim[story.claim] in stage.claims else "breaks_unpromised"
     breaks = text("chapter", form, language, stage=name, claim=story.claim, events=f"{SEARCHES}#events", claims=CLAIMS)
-    if (broken := of_claims(found)[Claim[story.claim]].broken) and broken.share:
-        with_what = conditions(broken.search, found.ttl_ms, language)
+    if (broken := of_claims(decision)[Claim[story.claim]].broken) and broken.share:
+        with_what = conditions(broken.search, decision.ttl_ms, language)
         breaks += text("chapter", "share", language, conditions=with_what, share=share(broken, language))
     return (
         f"{breaks}\n\n"
@@ -69,36 +69,36 @@ def _schedule(name: str, *, language: Language = ENGLISH) -> str:
     )
 
 
-def _in_words(found: KeptDecision | None, stage: Stage, command: str, page: str, language: Language) -> str:
-    """Return how many schedules are decided of a lock that keeps its promises; otherwise why none, and the command for it.
+def _in_words(decision: KeptDecision | None, stage: Stage, command: str, page: str, language: Language) -> str:
+    """Return how many schedules of a lock are decided; if none is, the reason, and the command that decides.
 
-    page: the way to the page that lists searches. Raises BadInput if a promise breaks: its schedule is to be shown.
+    page: the path of the page that lists searches. Raises BadInput if a promise breaks: then a schedule must be shown.
     """
-    if found is None or found.why:
-        why = found.why if found is not None else text("chapter", "nothing_kept", language)
+    if decision is None or decision.why:
+        why = decision.why if decision is not None else text("chapter", "nothing_kept", language)
         return text("chapter", "not_decided", language, why=why, command=command)
-    if broken := [claim.name for claim, one in of_claims(found).items() if one.broken and claim in stage.claims]:
+    if broken := [claim.name for claim, summary in of_claims(decision).items() if summary.broken and claim in stage.claims]:
         raise BadInput(f"{stage.name} breaks {broken[0]} in some order, and its document names no schedule of that")
-    done = [one for one in found.searches if one["decided"]]
-    number = thousands(sum(one.get("schedules") or 0 for one in done))
+    done = [search for search in decision.searches if search["decided"]]
+    number = thousands(sum(search.get("schedules") or 0 for search in done))
     searches = text("chapter", "searches", language, len(done), page=f"{page}#what-is-searched")
     return text("chapter", "none_breaks", language, schedules=number, searches=searches)
 
 
 def _slip(name: str, *, language: Language = ENGLISH) -> str:
-    """Return what is shown of a slip: its code, and a shortest schedule; if no promise breaks, how much was decided."""
+    """Return the code of a slip and a shortest schedule; if no promise breaks, the number of decided schedules."""
     path = kept.slips()[choose_from("slip", name, kept.slips())]
     stage = stage_of(str(path))
     commands = [f".venv/bin/{line}" for line in stage.story.see_it]
-    story, said = story_of(stage), list[str]()
+    story, lines = story_of(stage), list[str]()
     if story is not None:
-        said = [text("chapter", "shortest", language, claim=story.claim, schedule=say.sentences(story, language)), ""]
+        lines = [text("chapter", "shortest", language, claim=story.claim, schedule=say.sentences(story, language)), ""]
     elif any(" explore " in line for line in commands):
         again = AGAIN.format(path.relative_to(HOME).as_posix())
-        said = [_in_words(kept.current(stage), stage, again, "explore.md", language), ""]
+        lines = [_in_words(kept.current(stage), stage, again, "explore.md", language), ""]
     source = path.read_text(encoding="utf-8")  # without its imports and its record
     lock = source[source.index("class Lock") : source.index("STAGE = ")].strip()
-    return "\n".join(["```python", lock, "```", "", *said, "```sh", *commands, "```", ""])
+    return "\n".join(["```python", lock, "```", "", *lines, "```sh", *commands, "```", ""])
 
 
 PARTS: dict[str, Callable[..., str]] = {"schedule": _schedule, "slip": _slip}

@@ -1,7 +1,7 @@
-"""The pictures of the book: the run that each chapter shows, the facts of it that are kept, its figures, and the drawing.
+"""Keep, quote and draw the runs that the chapters show.
 
-``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps what pages read of the run.json
-and verdict.json of each, and its timeline. ``rerun`` makes such a run again; nothing else here runs one.
+``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps the facts of one run: parts of its
+run.json and verdict.json, and its timeline. Only ``rerun`` makes such a run again.
 """
 
 import shutil
@@ -62,31 +62,31 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 def illustrations() -> dict[str, Illustration]:
     """Return all pictures by name, in the order of the list. Raises BadInput, naming the entry."""
     table = tomllib.loads(LIST.read_text(encoding="utf-8"))
-    entries = (entry_of("docs/pictures.toml", one, Illustration) for one in table["picture"])
-    return {one.name: one for one in entries}
+    entries = (entry_of("docs/pictures.toml", entry, Illustration) for entry in table["picture"])
+    return {picture.name: picture for picture in entries}
 
 
-def keep(one: Illustration, run: Path) -> None:
-    """Keep the facts of a finished run that the picture needs. Raises BadInput if the run has another verdict than it should."""
+def keep(entry: Illustration, run: Path) -> None:
+    """Keep the facts of a finished run that a picture needs. Raises BadInput if the run has not the picture's verdict."""
     judgement, findings = judge_again(run)
-    if judgement.verdict != one.shows:
-        raise BadInput(f"{run.name} came to {judgement.verdict}, and the picture {one.name} is to show {one.shows}: not kept")
+    if judgement.verdict != entry.shows:
+        raise BadInput(f"{run.name} came to {judgement.verdict}, and the picture {entry.name} is to show {entry.shows}: not kept")
     picture = timeline_reader.read(run, judgement, findings, load_record(run).has_store)
-    if one.span_ms is not None:
-        picture.opens = (one.span_ms[0] * 1000, one.span_ms[1] * 1000)
-    write_line(KEPT, one.name, packed(facts(run) | {TIMELINE: encode(picture)}))
+    if entry.span_ms is not None:
+        picture.opens = (entry.span_ms[0] * 1000, entry.span_ms[1] * 1000)
+    write_line(KEPT, entry.name, packed(facts(run) | {TIMELINE: encode(picture)}))
     results.cache_clear()
 
 
 def facts(run: Path) -> dict[str, bytes]:
-    """Return what is kept of the facts of a run: no hashes of evidence that is not kept."""
-    found = run_data.load(run)
-    found.record.files = {}
-    return {"run.json": encode(found.record), VERDICT: (run / VERDICT).read_bytes()}
+    """Return the facts of a run that are kept, without the hashes of its evidence, which is not kept."""
+    result = run_data.load(run)
+    result.record.files = {}
+    return {"run.json": encode(result.record), VERDICT: (run / VERDICT).read_bytes()}
 
 
 def keep_ladder(folder: Path) -> list[str]:
-    """Keep the runs of a ladder's folder, or one run, as those of the reference ladder. Return their names. Raises BadInput."""
+    """Keep the runs of a ladder's folder, or one run, in the reference ladder. Return their names. Raises BadInput."""
     runs = read_lines(folder / run_data.KEPT) or {load_record(folder).run: packed(facts(folder))}
     for name, run in runs.items():
         write_line(REFERENCE / run_data.KEPT, name, run)
@@ -97,36 +97,37 @@ def keep_ladder(folder: Path) -> list[str]:
 
 @cache
 def results() -> dict[str, Result]:
-    """Return what is kept of the runs, by the name of the picture."""
+    """Return the kept facts of the runs, by the names of the pictures."""
     return run_data.kept(KEPT)
 
 
-def result(one: Illustration) -> Result:
-    """Return the kept facts. Raises BadInput, which names the command that makes them."""
-    if one.name not in results():
-        raise BadInput(f"the picture {one.name} has no run yet; `.venv/bin/python -m tools.book --rerun {one.name}` makes one")
-    return results()[one.name]
+def result(entry: Illustration) -> Result:
+    """Return the kept facts of a picture's run. Raises BadInput with the command that makes them."""
+    if entry.name not in results():
+        command = f".venv/bin/python -m tools.book --rerun {entry.name}"
+        raise BadInput(f"the picture {entry.name} has no run yet; `{command}` makes one")
+    return results()[entry.name]
 
 
-def timeline(one: Illustration) -> Timeline:
+def timeline(entry: Illustration) -> Timeline:
     """Return the timeline of the run. Raises BadInput."""
-    result(one)
-    return msgspec.json.decode(files_of(read_lines(KEPT)[one.name])[TIMELINE], type=Timeline)
+    result(entry)
+    return msgspec.json.decode(files_of(read_lines(KEPT)[entry.name])[TIMELINE], type=Timeline)
 
 
-def draw(one: Illustration, language: Language, folder: Path) -> Path:
+def draw(entry: Illustration, language: Language, folder: Path) -> Path:
     """Draw the timeline, or the steps of the loss, from the kept facts into a folder. Returns the path. Raises BadInput."""
-    if not one.steps:
-        return run_page.draw_timeline(result(one), timeline(one), folder, language)
-    found = steps(timeline(one))
-    if found is None:
-        raise BadInput(f"docs/pictures.toml: the run of {one.name} lost nothing that has steps")
-    return run_page.draw_steps(result(one), found, folder, language)
+    if not entry.steps:
+        return run_page.draw_timeline(result(entry), timeline(entry), folder, language)
+    loss_in_steps = steps(timeline(entry))
+    if loss_in_steps is None:
+        raise BadInput(f"docs/pictures.toml: the run of {entry.name} lost nothing that has steps")
+    return run_page.draw_steps(result(entry), loss_in_steps, folder, language)
 
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the pictures of the chapters: the path of each, and the function that draws it into a folder."""
-    return {one.shown(language): partial(draw, one, language) for one in illustrations().values() for language in Language}
+    return {entry.shown(language): partial(draw, entry, language) for entry in illustrations().values() for language in Language}
 
 
 def of(stage: str, scenario: str) -> Illustration:
@@ -135,27 +136,27 @@ def of(stage: str, scenario: str) -> Illustration:
 
 
 def figure(stage: str, scenario: str, name: str) -> str:
-    """Return one figure of the run: of the loss that its picture opens on, or one of ``reference.figure``. Raises BadInput."""
-    one = of(stage, scenario)
+    """Return one figure of a picture's run: of the loss in its focus, or one of ``reference.figure``. Raises BadInput."""
+    entry = of(stage, scenario)
     if name not in ("destroyed", "read", "wrote", "overwrote"):
-        return reference.figure(result(one), name)
-    picture = timeline(one)
+        return reference.figure(result(entry), name)
+    picture = timeline(entry)
     if picture.focus == NEVER:
-        raise BadInput(f"the picture {one.name} opens on no loss")
+        raise BadInput(f"the picture {entry.name} opens on no loss")
     loss = picture.losses[picture.focus]
     return str(loss.destroyed if name == "destroyed" else getattr(picture.held[loss.culprit], name))
 
 
 def rerun(names: Sequence[str], report: Callable[[str], None]) -> None:
-    """Run what the named pictures show (``all`` for every picture) and keep the facts.
+    """Make the runs of the named pictures again (``all`` for every picture), and keep their facts.
 
-    Raises BadInput for an unknown name, or for a run with another verdict than the picture must show; the facts that were
-    kept before then stay.
+    Raises BadInput for an unknown name, or for a run without the picture's verdict; the facts that were
+    kept before stay.
     """
     shelf = illustrations()
     for name in names:
         choose_from("picture", name, ["all", *shelf])
-    for one in shelf.values():
-        if "all" in names or one.name in names:
-            report(f"{one.name}: {' '.join(one.command)}")
-            keep(one, HOME / REPORTS / "runs" / child_run(one.command[2:], HOME).run)
+    for picture in shelf.values():
+        if "all" in names or picture.name in names:
+            report(f"{picture.name}: {' '.join(picture.command)}")
+            keep(picture, HOME / REPORTS / "runs" / child_run(picture.command[2:], HOME).run)

@@ -1,9 +1,9 @@
-"""The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs; also the
+"""Write the generated parts of the documents: tables, figures and pictures, made from stages and reference runs; also the
 files for containers, made from one description.
 
 A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence.
-``python -m tools.book`` writes all parts again, and ``python -m tools.book --check`` lists those that have drifted. Pictures are
-compared as a reader sees them: other machines round otherwise. A picture that the library did not draw is the same to the byte.
+``python -m tools.book`` writes all parts again, and ``python -m tools.book --check`` lists the parts that differ. Pictures are
+compared with a tolerance, because machines round differently. Pictures without matplotlib must be equal in each byte.
 """
 
 import inspect
@@ -34,13 +34,13 @@ from tools.book.translations import PART
 
 CHARTS = {REFERENCE / chart.LOST: lost.draw, REFERENCE / chart.PRICE: price.draw}  # of the reference ladder
 MATRIX = REFERENCE / "matrix"
-LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
+LEVEL_PAGES = HOME / "reports" / "play"  # `lab play` writes them
 PICTURES = REFERENCE / "pictures"  # of the README and the site
 SERVICES = HOME / "lab" / "containers" / "config" / "services.yml.j2"
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 TEXT = re.compile(r">[^<]+")
-AN_ID = re.compile(r'(id="|href="#|url\(#)[^")]*')  # the library makes it of what it draws, to the last digit
-WITHIN = 0.5  # points: a reader sees no difference
+AN_ID = re.compile(r'(id="|href="#|url\(#)[^")]*')  # matplotlib makes ids from the drawn numbers
+WITHIN = 0.5  # points: a smaller difference is invisible
 LIBRARY = "matplotlib"  # its name stands in each picture that it draws
 
 
@@ -92,17 +92,17 @@ def pages() -> list[Path]:
 
 @cache
 def cells() -> list[Cell]:
-    """Return a cell for each scenario and stage of the lab: what the matrix has not measured yet is not tried."""
+    """Return a cell for each scenario and stage of the lab; without a measurement, the cell is not tried."""
     return completed(reference.cells())
 
 
 def matrix_pages(folder: Path) -> list[Path]:
     """Write the page of the matrix in each language into a folder, and return them.
 
-    A claim of a stage that a reader can break leads to its level; to the easiest, if there are several.
+    If a reader can break a claim of a stage in a level, the cell has a link to the level; to the easiest, if there are several.
     """
-    breaks = [one for one in LEVELS if one.kind is LevelKind.BREAK and (LEVEL_PAGES / f"{one.name}.html").exists()]
-    levels = {(one.stage, claim.name): f"../../play/{one.name}.html" for one in reversed(breaks) for claim in one.claims}
+    breaks = [level for level in LEVELS if level.kind is LevelKind.BREAK and (LEVEL_PAGES / f"{level.name}.html").exists()]
+    levels = {(level.stage, claim.name): f"../../play/{level.name}.html" for level in reversed(breaks) for claim in level.claims}
     origin = matrix.read(MATRIX).origin
     return matrix_page.write_page(cells(), folder, origin, decided=decided(cells()), home=MATRIX, levels=levels)
 
@@ -122,28 +122,28 @@ def _again(part: re.Match[str], path: Path, is_chinese: bool) -> str:
         inspect.signature(make).bind(*arguments)
     except TypeError as error:
         raise BadInput(f"{path.name}: generated: {part['words']}: {error}") from None
-    made = make(*arguments)
+    content = make(*arguments)
     if is_chinese:  # its folder is one deeper; other links lead to Chinese pages, whose headings have the English names as well
-        made = made.replace("](../../reports/", "](../../../reports/")
-    return f"<!-- generated: {part['words']} -->{part['block']}{made}<!-- end -->"
+        content = content.replace("](../../reports/", "](../../../reports/")
+    return f"<!-- generated: {part['words']} -->{part['block']}{content}<!-- end -->"
 
 
 PARTS: dict[str, Callable[..., str]] = {**chapters.PARTS, **explored.PARTS}
 
 
 def same_picture(first: str, second: str) -> bool:
-    """Return whether two SVGs show the same: the same elements and texts in the same order, at the same places."""
+    """Return whether two SVGs look the same: the same elements and texts in the same order, at the same places."""
     if first == second or LIBRARY not in first or LIBRARY not in second:
         return first == second
     drawn, kept = (AN_ID.sub(r"\1", picture) for picture in (first, second))
     if TEXT.findall(drawn) != TEXT.findall(kept) or NUMBER.split(drawn) != NUMBER.split(kept):
         return False
     places = zip(NUMBER.findall(drawn), NUMBER.findall(kept), strict=True)
-    return all(abs(float(one) - float(other)) <= WITHIN for one, other in places)
+    return all(abs(float(drawn_at) - float(kept_at)) <= WITHIN for drawn_at, kept_at in places)
 
 
 def drifted() -> Iterator[tuple[Path, str]]:
-    """Yield each document and picture that differs from what is made now, or is missing, with its new text.
+    """Yield each document and picture that is missing or differs from its new version, with the new text.
 
     Raises BadInput for a part that cannot be made, naming the document.
     """
@@ -160,7 +160,7 @@ def drifted() -> Iterator[tuple[Path, str]]:
 
 
 def _services(path: Path) -> str:
-    """Return the file for containers that has this path."""
+    """Return the new text of a file for containers, by its path."""
     text = SERVICES.read_text(encoding="utf-8")
     template: jinja2.Template = jinja2.Template(text, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     return template.render(file=path.name)

@@ -1,4 +1,4 @@
-"""The links of the documents: each leads to a file that git keeps, and to a heading that is there; each kept picture is shown."""
+"""Check the documents' links: each leads to a file in git, and to an existing heading. Check that each kept picture is shown."""
 
 import os
 import re
@@ -30,29 +30,29 @@ def kept() -> frozenset[Path]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """Return the names of a page's headings in links, and the names that stand before headings."""
+    """Return the anchors of a page: the link names of its headings, and explicit anchors before headings."""
     text = FENCED.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return frozenset([*map(anchor, headings), *re.findall(r'^<a id="(.+)"></a>$', text, re.MULTILINE)])
 
 
 def links(path: Path) -> Iterator[tuple[str, Path, str]]:
-    """Yield the links of a document to the project: as it is written, the file, and the heading in it."""
+    """Yield the links of a document to files of the project: the text of the link, the file, and the heading in it."""
     text = CODE.sub("", FENCED.sub("", path.read_text(encoding="utf-8")))
-    for found in LINK.finditer(text):
-        if not ELSEWHERE.match(found["to"]):
-            file, _, heading = unquote(found["to"]).partition("#")
-            yield found["to"], Path(os.path.normpath(path.parent / file)) if file else path, heading
+    for match in LINK.finditer(text):
+        if not ELSEWHERE.match(match["to"]):
+            file, _, heading = unquote(match["to"]).partition("#")
+            yield match["to"], Path(os.path.normpath(path.parent / file)) if file else path, heading
 
 
 def wrong(documents: Sequence[Path]) -> Iterator[str]:
     """Yield a sentence for each link that leads nowhere, and for each picture of the reference that no document shows."""
-    shown = set()
+    linked = set()
     for path in documents:
         for link, file, heading in links(path):
-            shown.add(file)
+            linked.add(file)
             if file not in kept() or (heading and file.suffix == ".md" and heading not in anchors(file)):
                 yield f"dead link: {path.relative_to(HOME)}: {link}"
-    for picture in sorted(kept() - shown):
+    for picture in sorted(kept() - linked):
         if picture.suffix == ".svg" and picture.parent != OF_LIBRARIES and picture.is_relative_to(HOME / "reports"):
             yield f"shown by no document: {picture.relative_to(HOME)}"

@@ -1,7 +1,7 @@
-"""The Chinese pages: each names in a comment, as a hash, the English text with which a person has compared it.
+"""Note in each Chinese page, as a hash, the English text with which a person has compared it.
 
-``README.zh.md`` belongs to ``README.md``, and ``docs/zh/NAME.md`` to ``docs/NAME.md``: a new file is all that a new page needs.
-Generated parts do not count for the hash: they are the same in both, but for their language. Only
+``README.zh.md`` belongs to ``README.md``, and ``docs/zh/NAME.md`` to ``docs/NAME.md``: a new page needs only a new file.
+Generated parts do not count for the hash, because both pages have the same parts. Only
 ``python -m tools.book --compared PAGE`` writes it.
 """
 
@@ -18,8 +18,8 @@ COMPARED = re.compile(r"<!-- compared with .*? -->")
 
 def pages() -> dict[Path, Path]:
     """Return the English page of each Chinese page."""
-    found = {page: HOME / "docs" / page.relative_to(HOME / "docs/zh") for page in sorted((HOME / "docs/zh").rglob("*.md"))}
-    return {HOME / "README.zh.md": HOME / "README.md"} | found
+    pairs = {page: HOME / "docs" / page.relative_to(HOME / "docs/zh") for page in sorted((HOME / "docs/zh").rglob("*.md"))}
+    return {HOME / "README.zh.md": HOME / "README.md"} | pairs
 
 
 def _name(page: Path) -> str:
@@ -27,7 +27,7 @@ def _name(page: Path) -> str:
 
 
 def comment(english: Path) -> str:
-    """Return the comment of a Chinese page that was compared with its English page as that is now."""
+    """Return the comment of a Chinese page that was compared with the current English page."""
     text = PART.sub(r"<!-- generated: \g<words> --><!-- end -->", english.read_text(encoding="utf-8"))
     return f"<!-- compared with {_name(english)}: {hashlib.sha256(text.encode()).hexdigest()[:16]} -->"
 
@@ -42,7 +42,7 @@ def stale() -> list[str]:
 
 
 def record_comparison(name: str) -> None:
-    """Write into a Chinese page that a person has compared it with its English page as it is now. Raises BadInput."""
+    """Note in a Chinese page that a person has compared it with the current English page. Raises BadInput."""
     by_name = {_name(page): page for page in pages()}
     page = by_name[choose_from("Chinese page", name, by_name)]
     text, number = COMPARED.subn(comment(pages()[page]), page.read_text(encoding="utf-8"))
