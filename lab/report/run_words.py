@@ -54,10 +54,6 @@ class RunWords:
         return say.text("page", name, self.language, n, **places)
 
     @property
-    def title(self) -> str:
-        return self.statements[0]
-
-    @property
     def statements(self) -> list[str]:
         """Return the title and the sentence below it: how many increments are gone or kept, and how the tested claim fared.
 
@@ -113,12 +109,6 @@ class RunWords:
 
     def _part(self, name: str, kind: str, number: int, **places: str) -> Part:
         return Part(kind, number, self.say(name, number, shown=thousands(number), **places))
-
-    @property
-    def bar(self) -> str:
-        """Return the caption of the bar."""
-        again = self.judgement.duplicated
-        return self.say("bar_writes" if again else "bar", again)
 
     def tested(self) -> Iterator[Tested]:
         """Yield the claim under test, and before it each promise that was broken."""

@@ -15,10 +15,9 @@ from operator import attrgetter
 
 from lab.evidence.fault_record import AT_THE_STORE
 from lab.evidence.history import KeyEvent
-from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Timeline
+from lab.story.timeline import FORGOTTEN, NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Timeline
 
 NUMBERED = re.compile(r"\D+(\d+)")  # the name of one of several servers
-FORGOTTEN = "forgotten"
 FEWEST = 3  # servers: with fewer, nothing is voted on
 SET_WITHIN_US = 20_000  # on an idle machine the lab receives that a key was set at most so late
 TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal

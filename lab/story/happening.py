@@ -103,6 +103,9 @@ class Kind(StrEnum):
     # two holders of a judged run
     GRANTED_AS_WELL = "granted_as_well"
     GRANTED_LOCALLY = "granted_locally"
+    GRANTED_BY_VOTES = "granted_by_votes"
+    VOTES_FORGOTTEN = "votes_forgotten"
+    VOTES_LAPSED = "votes_lapsed"
     CAME_IN = "came_in"
     CAME_IN_AS_WELL = "came_in_as_well"
     DESTROYED = "destroyed"

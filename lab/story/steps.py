@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lab.evidence.fault_record import OF_THE_STORE, Effect
 from lab.evidence.loss import Mechanism
 from lab.story.happening import Happening, Kind
-from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline, Waited, began
+from lab.story.timeline import FORGOTTEN, NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline, Waited, began
 
 MOST = 6  # steps
 # a third request lost its own lock before its release
@@ -32,13 +32,14 @@ WRITE, AT_THE_LOCK, READ, GOT, FAULT, VICTIMS_READ, OTHER_FAULT = range(7)
 
 # what A or B does: alone, with the lock, or with the counter
 ALONE = (Kind.CAME_IN, Kind.CAME_IN_AS_WELL, Kind.GAVE_UP_WAITING)
-FROM_LOCK = (Kind.GRANTED, Kind.GRANTED_AS_WELL, Kind.GRANTED_LOCALLY, Kind.NEXT_GOT)
+FROM_LOCK = (Kind.GRANTED, Kind.GRANTED_AS_WELL, Kind.GRANTED_LOCALLY, Kind.GRANTED_BY_VOTES, Kind.NEXT_GOT)
 WRITES = (Kind.WROTE, Kind.DESTROYED, Kind.NO_GROWTH)
 OWN = (*ALONE, *FROM_LOCK, *WRITES, Kind.ASKED, Kind.READ)
 # the write that destroyed increments, or how a wait for a lock that stayed taken ended
 HARM = (Kind.DESTROYED, Kind.NO_GROWTH, Kind.GAVE_UP_WAITING, Kind.NEXT_GOT)
 # A has lost its lock by then
-LOST_LOCK = (Kind.LEASE_ENDED, Kind.DELETED_LATE, Kind.DELETED_OTHERS, Kind.GOT_MEANWHILE)
+LOST_VOTES = (Kind.VOTES_FORGOTTEN, Kind.VOTES_LAPSED)
+LOST_LOCK = (Kind.LEASE_ENDED, Kind.DELETED_LATE, Kind.DELETED_OTHERS, Kind.GOT_MEANWHILE, *LOST_VOTES)
 
 
 class Line(StrEnum):
@@ -46,6 +47,8 @@ class Line(StrEnum):
 
     A = "A"
     LOCK = "lock"
+    # a request that is neither A nor B: it deletes A's lock, or gets the lock before B
+    THIRD = "third"
     B = "B"
     COUNTER = "counter"
 
@@ -66,9 +69,14 @@ def lines_of(one: Happening) -> tuple[Line, Line]:
     if own is not None:
         source = Line.LOCK if kind in FROM_LOCK else Line.COUNTER if kind is Kind.READ else own
         return source, Line.COUNTER if kind in WRITES else Line.LOCK if kind is Kind.ASKED else own
+    if kind in (Kind.DELETED_LATE, Kind.DELETED_OTHERS):
+        return Line.THIRD, Line.LOCK
+    if kind is Kind.GOT_MEANWHILE:
+        return Line.LOCK, Line.THIRD
     line = Line.COUNTER if kind is Kind.RESTORED else Line.LOCK
     if kind in (Kind.FAULT, Kind.FAULT_ANYWHERE) and one.effect not in OF_THE_STORE:
-        line = Line(one.actor) if one.actor in (Line.A, Line.B) else Line.A if one.effect == Effect.RENEWAL_FAILS else line
+        known = Line(one.actor) if one.actor in (Line.A, Line.B) else Line.THIRD if one.actor else line
+        line = Line.A if one.effect == Effect.RENEWAL_FAILS else known
     return line, line
 
 
@@ -85,11 +93,31 @@ class StepsOfLoss(NamedTuple):
     # the write that destroyed increments, with the cause; or who got the lock too late, or that nobody did
     harm: Happening
     steps: tuple[Step, ...]
+    # the third request with its replica, if one acts
+    third: tuple[str, str] | None = None
+    # how many servers vote on the lock, if the votes of A and B are known
+    voters: int = 0
 
     @property
     def has_counter(self) -> bool:
         """Return whether any step is at the counter."""
         return any(Line.COUNTER in lines_of(one) for step in self.steps for one in step)
+
+    @property
+    def lines(self) -> list[Line]:
+        """Return the lifelines, from the left. That of a lock which requests can hold is there even if no step is at it."""
+        used = {line for step in self.steps for one in step for line in lines_of(one)}
+        has_lock = self.locked or not self.has_counter
+        return [line for line in Line if (has_lock if line is Line.LOCK else line in used)]
+
+    def lamps(self) -> Iterator[tuple[str, ...]]:
+        """Yield for each step the letter of the request that has the vote of each server, "×" if it was lost; empty without."""
+        lamps = [""] * self.voters
+        for step in self.steps:
+            for one in step:
+                for server in one.servers:
+                    lamps[server - 1] = "×" if one.kind in LOST_VOTES else one.actor
+            yield tuple(lamps)
 
 
 def steps_of_run(picture: Timeline) -> StepsOfLoss | None:
@@ -153,6 +181,11 @@ class _Story:
         thief = lease.by if lease is not None and lease.how == "del" else NEVER
         # the request that deleted A's lock, if it is neither A nor B
         self.thief = picture.held[thief] if thief not in (NEVER, loss.culprit, loss.victim) else None
+        a, b = (loss.victim, loss.culprit) if self.a is self.victim else (loss.culprit, loss.victim)
+        self.place_of_a = a
+        votes = {Line.A: picture.voted_for(a), Line.B: picture.voted_for(b)}
+        # the servers that voted for A and for B, counted from 1; none if the votes of one of them are not known
+        self.votes = {line: self._numbers(servers) for line, servers in votes.items()} if all(votes.values()) else {}
 
     def steps(self) -> StepsOfLoss:
         """Return the steps."""
@@ -162,8 +195,16 @@ class _Story:
         while len(groups := grouped(one for _, one in ranked)) > MOST:
             ranked.remove(max(ranked, key=itemgetter(0)))
         harm = destroyed(self.culprit, self.culprit.request, cause=self.mechanism)
-        a, b = ((held.request, self.picture.replicas[held.replica]) for held in (self.a, self.b))
-        return StepsOfLoss(self.picture.stage, a, b, self.picture.is_locked, self.is_local, harm, groups)
+        thirds = {one.actor for step in groups for one in step if Line.THIRD in lines_of(one)}
+        third = [held for held in self.picture.held if held.request in thirds][:1]
+        a, b, *others = ((held.request, self.picture.replicas[held.replica]) for held in (self.a, self.b, *third))
+        voters = len(self.picture.voters) if self.votes else 0
+        locked, local = self.picture.is_locked, self.is_local
+        return StepsOfLoss(self.picture.stage, a, b, locked, local, harm, groups, next(iter(others), None), voters)
+
+    def _numbers(self, servers: Iterable[int]) -> tuple[int, ...]:
+        """Return the numbers of servers. servers: their places in the list of those that vote."""
+        return tuple(sorted(int(self.picture.voters[place].rpartition(" ")[2]) for place in servers))
 
     def _holders(self, lost_lock: bool) -> Iterator[Ranked]:
         """Yield what A and B do."""
@@ -174,7 +215,9 @@ class _Story:
                     kind = Kind.CAME_IN_AS_WELL if as_well else Kind.CAME_IN
                 else:
                     kind = Kind.GRANTED_LOCALLY if self.is_local else Kind.GRANTED_AS_WELL if as_well else Kind.GRANTED
-                yield GOT, Happening(kind, held.got / 1000, line, place=self.picture.replicas[held.replica])
+                kind = Kind.GRANTED_BY_VOTES if self.votes else kind
+                place, servers = self.picture.replicas[held.replica], self.votes.get(line, ())
+                yield GOT, Happening(kind, held.got / 1000, line, servers=servers, place=place)
             if held.read is not None:
                 rank = READ if held is self.culprit else VICTIMS_READ
                 yield rank, Happening(Kind.READ, held.read_moment / 1000, line, value=held.read)
@@ -187,6 +230,9 @@ class _Story:
         The lab receives an event of the store some time after the fact, so it may seem to come after the grant to B.
         """
         a, lease = self.a, self.picture.lease(self.a)
+        if self.votes:
+            yield from self._lost_votes()
+            return
         if lease is not None and lease.gone != NEVER and lease.gone <= self.b.got + RECEIVED_WITHIN_US:
             over = min(lease.due, lease.gone) if lease.due != NEVER else lease.gone
             if lease.how == "expired" and over < a.until:
@@ -202,6 +248,16 @@ class _Story:
                 got = Happening(Kind.GOT_MEANWHILE, fault.next_got, fault.next_request, (Line.A,), for_ms=after_ms)
                 yield self._at_the_lock(got)
                 return
+
+    def _lost_votes(self) -> Iterator[Happening]:
+        """Yield how A lost votes before B got the lock: their servers forgot them at a restart, or they expired."""
+        latest = min(self.a.until, self.b.got + RECEIVED_WITHIN_US)
+        own = [vote for vote in self.picture.votes if vote.holder == self.place_of_a and NEVER < vote.gone <= latest]
+        for kind, how in ((Kind.VOTES_FORGOTTEN, FORGOTTEN), (Kind.VOTES_LAPSED, "expired")):
+            if lost := [vote for vote in own if vote.how == how]:
+                after = max(vote.gone for vote in lost) + 1  # the fault has the same moment, and comes first
+                numbers = self._numbers(vote.place for vote in lost)
+                yield self._at_the_lock(Happening(kind, after, others=(Line.A,), servers=numbers))
 
     def _restored(self) -> Iterator[Ranked]:
         """Yield the first later write that brings back most of what was destroyed: its request had read before."""

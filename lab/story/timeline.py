@@ -18,6 +18,7 @@ from lab.evidence.loss import Mechanism
 from lab.story.happening import Happening, Kind
 
 NEVER = -1
+FORGOTTEN = "forgotten"  # how a vote ended that its server gave anew without having removed it
 RECEIVED_WITHIN_US = 100_000  # the lab receives an expiry up to this late, and all other events much sooner
 OLDER = re.compile(r"the fence (\d+) is older than (\d+)")  # as a resource with a fence refuses a write
 NO_LEASE = ("LOAD", "MASTERS")  # what some journals name in place of a key: commands that set up a client

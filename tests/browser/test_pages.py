@@ -59,7 +59,7 @@ def test_run_page_in_chinese(browser, lost, served):
     """The button of a page that is served leads to the same page in Chinese, drawn then, and the browser remembers it."""
 
     def title(language: Language) -> str:
-        return RunWords(Judgement.load(lost.parent), 0, language).title
+        return RunWords(Judgement.load(lost.parent), 0, language).statements[0]
 
     assert not named(lost, Language.CHINESE).exists()
     assert browser.open(lost).get_by_role("link", name="中文").count() == 0  # a file cannot be drawn by a click

@@ -17,6 +17,7 @@ NUMBER, GAP = 26, 8  # px: the widths left of the lanes, and right of them
 LINE, WORDS, EVENT = 18, 16, 30  # px: heights
 BOX, TALL = 25, 11  # px: half of the width and of the height of the box with the counter's value
 LETTER = 7.4  # px, the width of a bold letter of 12 px
+LAMP = 2 * DISC + 1  # px, from a lamp to the next one
 
 
 class Lane(NamedTuple):
@@ -41,6 +42,8 @@ class Mark(NamedTuple):
     # the counter's value, in a box on the last of these lifelines
     value: str = ""
     is_bad: bool = False
+    # on the last of the lifelines, a lamp for each server: the letter of the request that has its vote, a sign, or nothing
+    lamps: tuple[str, ...] = ()
 
 
 class Row(NamedTuple):
@@ -141,9 +144,10 @@ def _mark(pen: Pen, mark: Mark, xs: Sequence[int], y: float) -> None:
         pen.ticks([(EDGE + NUMBER, y)], 0, xs[-1] + BOX - EDGE - NUMBER, "clock")
         return
     x, kind = xs[mark.lane], "step wrong" if mark.is_bad else "step"
+    half = BOX if mark.value else LAMP * len(mark.lamps) // 2
     for end in (xs[lane] for lane in mark.to):
         side = 1 if end > x else -1
-        tail, head = (y, x + DISC * side), (y, end - (BOX if mark.value else 2) * side)
+        tail, head = (y, x + DISC * side), (y, end - (half or 2) * side)
         pen.arrow(*((head, tail) if mark.is_back else (tail, head)), kind)
     end = xs[mark.to[-1]] if mark.to else x
     if mark.value:
@@ -152,12 +156,15 @@ def _mark(pen: Pen, mark: Mark, xs: Sequence[int], y: float) -> None:
             f'<rect class="sign hollow {kind}" {box}/>',
             written(mark.value, end, y + 5, "bad" if mark.is_bad else "bold", "center"),
         ]
+    for number, letter in enumerate(mark.lamps):
+        look = "step wrong" if letter == "×" else "step" if letter else "step hollow"
+        pen.disc(y, end + LAMP * (number - (len(mark.lamps) - 1) / 2), letter, look)
     if mark.sign:
         pen.disc(y, x, mark.sign, kind)
     # the words are above an arrow, and also above the box with the value if they are too long to end before it
-    is_long = bool(mark.to and mark.value) and 14 + LETTER * letters_of(mark.words) > abs(end - x) - BOX
+    is_long = bool(mark.to and half) and 14 + LETTER * letters_of(mark.words) > abs(end - x) - half
     is_left = end < x or (bool(mark.value) and not mark.to)
-    away = (14 if mark.sign else BOX + 6) * (-1 if is_left else 1)
+    away = (14 if mark.sign else half + 6) * (-1 if is_left else 1)
     below = 4 if not mark.to else -14 if is_long else -5
     look = "small bad" if mark.is_bad else "small"
     pen.words.append(written(mark.words, x + away, y + below, look, "right" if is_left else "left"))

@@ -20,43 +20,45 @@ def draw(found: StepsOfLoss, conditions: str, language: Language = ENGLISH) -> s
     """Return the picture as SVG. conditions: of the run, in words."""
 
     def says(name: str) -> str:
-        return say.text("steps", name, language)
+        return say.text("steps", name, language, found.voters or 1)
 
-    without = (not found.locked and found.has_counter and Line.LOCK, not found.has_counter and Line.COUNTER)
-    lines = [line for line in Line if line not in without]
-    lock = says("local_locks" if found.local else "lock")
-    heads = {Line.A: ("A", *found.a), Line.LOCK: (lock,), Line.B: ("B", *found.b), Line.COUNTER: (says("counter"),)}
+    lines = found.lines
+    lock = says("local_locks" if found.local else "voters" if found.voters else "lock")
+    heads = {Line.A: ("A", *found.a), Line.LOCK: (lock,), Line.THIRD: found.third or (), Line.B: ("B", *found.b)}
+    heads[Line.COUNTER] = (says("counter"),)
     shown = [("entitled", "holds" if found.locked else "works")] + ([] if found.has_counter else [("lock", "taken")])
     if found.locked and any(one.kind in LOST_LOCK for step in found.steps for one in step):
         shown.append(("late", "lost"))
+    shown += [("", "lamps")] * bool(found.voters)
     clocks = say_run.clocks(found.steps, language)
     return Lifelines(
         title=say_run.title_of_steps(found, language),
         about=conditions,
         lanes=tuple(Lane(heads[line], ALL_LANES // len(lines)) for line in lines),
-        rows=tuple(_row(step, clock, lines, language) for step, clock in zip(found.steps, clocks, strict=True)),
+        rows=tuple(_row(*one, lines, language) for one in zip(found.steps, clocks, found.lamps(), strict=True)),
         spans=tuple(_acting(found, lines) if found.has_counter else _taken(found, lines)),
         legend=(*((look, says(name)) for look, name in shown), ("", says("distances"))),
     ).draw()
 
 
-def _row(step: Step, clock: str, lines: list[Line], language: Language) -> Row:
+def _row(step: Step, clock: str, lamps: tuple[str, ...], lines: list[Line], language: Language) -> Row:
     is_bad = any(one.kind in HARM for one in step)
     sentence = [("", line) for line in wrapped(say_run.of_a_step(step, language), SENTENCE_LETTERS)]
-    marks = tuple((_mark(one, say_run.at_mark(one, language), lines),) for one in step)
+    marks = tuple((_mark(one, say_run.at_mark(one, language), lines, lamps),) for one in step)
     return Row((("small bad" if is_bad else "small soft bold", clock), *sentence), marks, is_bad)
 
 
-def _mark(one: Happening, words: str, lines: list[Line]) -> Mark:
+def _mark(one: Happening, words: str, lines: list[Line], lamps: tuple[str, ...]) -> Mark:
     own, (source, target) = holder(one), lines_of(one)
     value = str(one.value) if target is Line.COUNTER else ""
     is_bad = one.kind in HARM or not (own or value)
     here, there = (lines.index(line if line in lines else Line.A) for line in (source, target))
+    shown = lamps if one.servers else ()
     if here == there:  # without a holder: a fault, or the write of another request
-        return Mark(here, own or ("" if value else "×"), words=words, value=value, is_bad=is_bad)
-    is_back = own is target
+        return Mark(here, own or ("" if value or shown else "×"), words=words, value=value, is_bad=is_bad, lamps=shown)
+    is_back = source in (Line.LOCK, Line.COUNTER)
     actor, other = (there, here) if is_back else (here, there)
-    return Mark(actor, lines[actor], (other,), is_back, words, value, is_bad)
+    return Mark(actor, own or "×", (other,), is_back, words, value, is_bad, shown)
 
 
 def _acting(found: StepsOfLoss, lines: list[Line]) -> Iterator[Span]:
@@ -68,6 +70,9 @@ def _acting(found: StepsOfLoss, lines: list[Line]) -> Iterator[Span]:
         alone = min(lost, own[-1]) if lane is Line.A else own[-1]
         yield Span(lines.index(lane), own[0], alone, "entitled")
         yield Span(lines.index(lane), alone, own[-1], "late")
+    third = [moment for moment, one in happened if Line.THIRD in lines_of(one)]
+    if third:
+        yield Span(lines.index(Line.THIRD), third[0], third[-1], "late")
 
 
 def _taken(found: StepsOfLoss, lines: list[Line]) -> Iterator[Span]:

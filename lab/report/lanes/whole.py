@@ -6,9 +6,8 @@ from lab.evidence.fault_record import Effect
 from lab.report.lanes.grants import LEASE, Grants, named
 from lab.report.lanes.pen import Pen
 from lab.report.lanes.rows import Rows, is_stuck
-from lab.report.timeline_votes import FORGOTTEN
 from lab.story import say
-from lab.story.timeline import NEVER, DrawnFault, Timeline
+from lab.story.timeline import FORGOTTEN, NEVER, DrawnFault, Timeline
 
 LABELS_APART = 5  # px: of labels of the counter that are nearer to each other, only the first is tried
 BAR = (-0.2, 0.4)  # the top and the height of a lease or a vote, in rows from the middle of its row

@@ -48,7 +48,7 @@ def test_void_is_the_headline(tmp_path):
     result = result_of(tmp_path, verdict=Verdict.VOID, danger={"handovers": Measure(20, 3)})
     page = RunPage(result, 0, ENGLISH)
 
-    assert page.title == "This run proves nothing"
+    assert page.statements[0] == "This run proves nothing"
     assert page.reasons
     assert [one.held for one in page.tested()] == [None]
 

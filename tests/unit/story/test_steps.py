@@ -1,7 +1,7 @@
 """A loss in at most six steps, as facts, from histories made by hand and from the kept runs of the book."""
 
 from lab.story.happening import Kind
-from lab.story.steps import HARM, MOST, WRITES, Line, StepsOfLoss, holder, of_focus, steps
+from lab.story.steps import HARM, MOST, WRITES, Line, StepsOfLoss, holder, lines_of, of_focus, steps
 from lab.story.timeline import NEVER
 from tests.builders import outlived, picture_of
 from tests.every import every
@@ -102,3 +102,22 @@ def test_steps_of_a_kept_run(name):
     assert [(one.value, one.over) for one in harm] == [(found.harm.value, found.harm.over)]
     assert {event.kind for event in events[events.index(harm[0]) + 1 :]} <= {Kind.RESTORED}
     assert {Line.A, Line.B} <= set(map(holder, events))
+
+
+def test_lamps_of_the_servers():
+    """Each server has a lamp with the request that has its vote; none if the votes of one of the two are not known."""
+    picture = KEPT["redlock-amnesia"]
+
+    found = steps(picture)
+    picture.votes = [vote for vote in picture.votes if picture.held[vote.holder].request != found.b[0]]
+
+    assert [*dict.fromkeys(found.lamps())] == [(*"AAA", "", ""), (*"AA×", "", ""), (*"AABBB",)]
+    assert set(steps(picture).lamps()) == {()}
+
+
+def test_third_request_has_a_lifeline():
+    """The request whose late release deletes A's lock is neither A nor B."""
+    found = steps(KEPT["ttl-slow_holder"])
+
+    deleted = [lines_of(one) for step in found.steps for one in step if one.kind is Kind.DELETED_LATE]
+    assert (found.third, deleted) == (("r1", "replica-3"), [(Line.THIRD, Line.LOCK)])
