@@ -46,9 +46,6 @@ class Order:
         self.by_answer = sorted(range(len(commands)), key=lambda place: commands[place].answered)
         # the places in the order in which the counter executed the commands
         self.places = self.by_answer
-        # the places of commands that found a number which no command had left, and the places of reads that fit nowhere
-        self.breaks: list[int] = []
-        self.misfits: list[int] = []
         chain = [commands[place] for place in self.by_answer]
         is_broken = any(before.left != after.found for before, after in pairwise(chain))
         if is_broken or (chain and start not in (None, chain[0].found)):
@@ -128,9 +125,7 @@ class Order:
         command = self.commands[due]
         remaining = (self.commands[place] for place in self.found[command.found] if not self.is_taken[place])
         if any(candidate.left != candidate.found and candidate.sent <= command.answered for candidate in remaining):
-            self.breaks += [due] * (value is not None)
             return self._take(due)
-        self.misfits.append(due)
         self.is_taken[due] = True
         return value
 
@@ -165,7 +160,6 @@ def place_commands(picture: Timeline, start: int | None) -> None:
         moments = [at if at == NEVER else at / NS for at in order.at]
         for (held, field, *_), moment in zip(known, moments, strict=True):
             setattr(held, field, moment)
-        picture.gaps += [moments[place] for place in order.breaks]
     values = {"": start or 0}
     for held in sorted((held for held in picture.held if held.wrote_in != NEVER), key=lambda held: held.wrote_in):
         values[held.part] = held.wrote or 0
@@ -173,4 +167,3 @@ def place_commands(picture: Timeline, start: int | None) -> None:
             held.counter = held.wrote
         elif start is not None:
             held.counter = sum(values.values())
-    picture.gaps.sort()

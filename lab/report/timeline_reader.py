@@ -111,7 +111,6 @@ class Reader:
         # from first to last, no grant is missing from the picture
         first, last = (0, picture.end) if complete else (max(0, picture.held[0].got), picture.held[-1].got)
         self.shown = first - RECEIVED_WITHIN_US, last + RECEIVED_WITHIN_US
-        picture.gaps = [at for at in picture.gaps if first <= at <= last]
         lives = self.in_view(lives_of(self.keyed(history.key_events()), picture.ttl, are_votes=False))
         self.read_votes(history)
         picture.keys = [self.name(key) for key in self.keys.values()]

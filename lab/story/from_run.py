@@ -65,17 +65,11 @@ def _cost(picture: Timeline) -> Iterator[Happening]:
 
 
 def _of_a_quiet_run(picture: Timeline) -> Iterator[Happening]:
-    if not picture.writes:
+    if picture.writes:
+        yield Happening(Kind.WRITTEN, number=picture.writes, for_ms=picture.end / 1000)
+        yield from _cost(picture)
+    else:
         yield Happening(Kind.NOTHING_WRITTEN)
-        return
-    yield Happening(Kind.WRITTEN, number=picture.writes, for_ms=picture.end / 1000)
-    yield Happening(Kind.SOME_LOST, number=picture.lost) if picture.lost > 0 else Happening(Kind.NONE_LOST)
-    longest = max(picture.held, key=lambda held: held.until - held.got, default=None)
-    if longest is not None and picture.is_locked and 0 < picture.ttl < longest.until - longest.got:
-        held_ms, ttl_ms = (longest.until - longest.got) / 1000, picture.ttl / 1000
-        yield Happening(Kind.HELD_BEYOND_TTL, actor=longest.request, for_ms=held_ms, ttl_ms=ttl_ms)
-    if picture.duplicated:
-        yield Happening(Kind.COUNTED_TWICE, number=picture.duplicated)
 
 
 def _of_grants(picture: Timeline) -> Happening:

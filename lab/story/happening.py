@@ -143,10 +143,7 @@ class Kind(StrEnum):
     COUNTED_TWICE = "counted_twice"
     RUN_LOST = "run_lost"
     NOTHING_LOST = "nothing_lost"
-    NONE_LOST = "none_lost"
-    SOME_LOST = "some_lost"
     BROUGHT_BACK = "brought_back"
-    HELD_BEYOND_TTL = "held_beyond_ttl"
     # what the grants in view have in common
     AT_ONCE = "at_once"
     RENEWALS_KEPT = "renewals_kept"

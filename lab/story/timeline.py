@@ -239,8 +239,6 @@ class Timeline(msgspec.Struct, kw_only=True):
     renewals: list[Renewal] = []
     # how many requests of all replicas waited: steps of a moment and the number from then on, as a still picture needs them
     waiting: list[tuple[int, int]] = []
-    # the moments at which the counter held a number that no write in the picture had left
-    gaps: list[float] = []
     # of a lock that several servers vote on: their names, and their votes
     voters: list[str] = []
     votes: list[Life] = []

@@ -37,7 +37,6 @@ class Grants:
         leases = [(held, *lease) for held in visible if (lease := self.lease(held))]
         alone = ((row_of(held), max(end, held.got), held.until) for held, _, end in leases)
         pen.bars(alone, *BELIEF, "alone", "alone")
-        pen.bars(((row_of(held), self.taken_over(held), held.until) for held in visible), *BELIEF, "alone", "taken_over")
         if not self.rows.is_crowded:
             read = ((row_of(held), held.read_moment) for held in visible if held.read is not None and held.read_at != NEVER)
             pen.ticks(read, *EFFECT, "read", "read")
@@ -61,18 +60,6 @@ class Grants:
             return None if end == NEVER else (held.got, end)
         life = self.picture.lease(held)
         return None if life is None else (life.born, life.end(self.picture.end))
-
-    def taken_over(self, held: DrawnGrant) -> int:
-        """Return when another request got the lock of a holder that a fault had stopped; else the end of the holder's belief.
-
-        This is for stores that report nothing of their keys: the lease was over by then at the latest.
-        """
-        picture = self.picture
-        is_of_fault = held.request in {fault.request for fault in picture.faults}
-        if picture.lives or picture.votes or not (picture.asked_store and is_of_fault):
-            return held.until
-        later = (grant.got for grant in picture.held if grant.key == held.key and held.got < grant.got < held.until)
-        return min(later, default=held.until) if picture.is_locked else held.until
 
     def ends(self) -> None:
         """Draw how the work of a request ended, if it failed or was given up, or if the resource refused its write."""

@@ -84,9 +84,6 @@ def draw_counter(pen: Pen, picture: Timeline, rows: Rows) -> None:
             sides = [("center", 0.0), ("left", 4), ("left", 7), ("right", -4)] if is_first else [("center", 0.0)]
             words = str(held.wrote if held.counter is None else held.counter)
             pen.label(words, held.wrote_in, [row + 0.38], sides, f"{'first ' * is_first}{'bad' * is_bad}".strip())
-    for at in picture.gaps:
-        pen.label("?", at, [row + 0.1], [("right", -2)], "bad")
-        pen.marks.setdefault("gap", '<text x="9" y="12">?</text>')
 
 
 def draw_loss(pen: Pen, picture: Timeline, rows: Rows) -> None:

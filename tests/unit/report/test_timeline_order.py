@@ -60,7 +60,7 @@ def contradictions(commands: Sequence[Command], order: Order, start: int = 0) ->
 def check(commands: Sequence[Command]) -> None:
     order = Order(commands, 0)
 
-    assert (order.breaks, order.misfits) == ([], [])
+    assert NEVER not in order.at
     assert contradictions(commands, order) == 0
     assert all(command.sent <= at <= command.answered for command, at in zip(commands, order.at, strict=True))
     assert all(order.at[one] < order.at[other] for one, other in pairwise(order.places))
@@ -81,17 +81,10 @@ def test_simulated_counter_has_an_order(threads, late):
 
 
 def test_missing_write():
-    """A number that no write left is a break in the order, and a read that fits nowhere has no moment."""
+    """The order goes on after a number that no write left, and a read that fits nowhere has no moment."""
     commands = [Command(0, 10, 0, 1), Command(20, 30, 7, 8), Command(40, 50, 3, 3)]
 
     order = Order(commands, 0)
 
-    assert order.breaks == [1]
-    assert order.misfits == [2]
     assert order.at[2] == NEVER
     assert order.places == [0, 1]
-
-
-def test_unknown_beginning():
-    """A picture that lacks the run's beginning has no break at its first write."""
-    assert Order([Command(0, 10, 40, 41), Command(20, 30, 41, 42)], None).breaks == []

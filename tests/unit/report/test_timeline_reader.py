@@ -171,16 +171,6 @@ def test_commands_stand_in_the_order_of_the_counter(made):
     assert (a.counter, b.counter) == (1, 1)
 
 
-def test_evidence_without_an_order(made):
-    """Where the counter held a number that no write left, the timeline names the moment instead of an order."""
-    made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 7, 7, at=(11, 12, 13, 14))
-
-    picture = picture_of(made, final=8)
-
-    assert len(picture.gaps) == 1
-    assert picture.held[0].wrote_at < picture.gaps[0] <= picture.held[1].wrote_at
-
-
 def test_stage_without_a_lock(made):
     """A stage that names no key has no lock in its picture, and its requests wait for nothing."""
     made.increment("a", 0, 0, at=(1, 2, 6, 7), key="").increment("b", 0, 1, at=(2, 3, 8, 9), key="", replica="replica-2")

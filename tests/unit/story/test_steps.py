@@ -107,7 +107,6 @@ def test_steps_of_a_kept_run(name):
 def test_lamps_of_the_servers():
     """Each server has a lamp with the request that has its vote; none if the votes of one of the two are not known."""
     picture = KEPT["redlock-amnesia"]
-
     found = steps(picture)
     picture.votes = [vote for vote in picture.votes if picture.held[vote.holder].request != found.b[0]]
 
@@ -118,6 +117,5 @@ def test_lamps_of_the_servers():
 def test_third_request_has_a_lifeline():
     """The request whose late release deletes A's lock is neither A nor B."""
     found = steps(KEPT["ttl-slow_holder"])
-
     deleted = [lines_of(one) for step in found.steps for one in step if one.kind is Kind.DELETED_LATE]
     assert (found.third, deleted) == (("r1", "replica-3"), [(Line.THIRD, Line.LOCK)])
