@@ -59,10 +59,10 @@ class At:
     def client(self) -> Any:
         """A client of the store with its library's defaults; in a coroutine, of redis.asyncio; a list for several servers."""
         store = self.lock.store
-        options: dict[str, Any] = (
-            {"decode_responses": False} if hasattr(store, "connection_pool") or hasattr(store, "nodes") else {}
-        )
-        options |= {"timeout_ms": self.ttl_ms} if "timeout_ms" in inspect.signature(store.plain).parameters else {}
+        is_redis = hasattr(store, "connection_pool") or hasattr(store, "nodes")
+        options: dict[str, Any] = {"decode_responses": False} if is_redis else {}
+        known = inspect.signature(store.plain).parameters
+        options |= {name: value for name, value in (("timeout_ms", self.ttl_ms), ("autocommit", False)) if name in known}
         return store.plain(**options) if self._client is None else self._client
 
     @property

@@ -131,11 +131,11 @@ class MySQL:
         with not_counted():
             return self._execute(statement, values)
 
-    def plain(self, **options: Any) -> pymysql.Connection:
+    def plain(self, autocommit: bool = True, **options: Any) -> pymysql.Connection:
         """Return a new connection of PyMySQL, for a library. The caller closes it. options: they replace the usual options."""
-        server, database = self.endpoint.first, self.endpoint.database or "lab"
-        account = {"user": self.user, "password": self.endpoint.password, "database": database}
-        return pymysql.Connection(**{"host": server.host, "port": server.port} | account | CONNECTION_OPTIONS | options)
+        server, account = self.endpoint.first, {"user": self.user, "password": self.endpoint.password, "autocommit": autocommit}
+        place = {"host": server.host, "port": server.port, "database": self.endpoint.database or "lab"}
+        return pymysql.Connection(**CONNECTION_OPTIONS | place | account | options)
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> StatementResult:
         if self.of_thread.connection is not None:

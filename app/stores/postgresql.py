@@ -33,9 +33,9 @@ class PostgreSQL:
         account = {"user": self.endpoint.user, "password": self.endpoint.password, "application_name": self.name}
         return address | account | CLIENT_OPTIONS
 
-    def plain(self, **options: Any) -> psycopg.Connection:
-        """Return a new connection of psycopg, with autocommit. The caller closes it. options: they replace the usual options."""
-        return psycopg.connect(**self.parameters | {"autocommit": True} | options)
+    def plain(self, autocommit: bool = True, **options: Any) -> psycopg.Connection:
+        """Return a new connection of psycopg. The caller closes it. options: they replace the usual options."""
+        return psycopg.connect(**self.parameters | {"autocommit": autocommit} | options)
 
 
 def connect(settings: Settings, _: bool) -> PostgreSQL:

@@ -258,9 +258,8 @@ def test_source_tells_the_store(here, monkeypatch):
 
 def test_declaration_is_kept(here):
     """A declaration that is there is used as it is; one of another lock is refused."""
-    (here / "park_lock.py").write_text(LOCKS, encoding="utf-8")
-    (here / "2_locks.py").write_text(LOCKS, encoding="utf-8")
-    (here / "flask.py").write_text(LOCKS, encoding="utf-8")
+    for name in ("park_lock.py", "2_locks.py", "flask.py"):
+        (here / name).write_text(LOCKS, encoding="utf-8")
     first = of_a_lock("park_lock:Plain", "exclusive", None)
     changed = (here / "lab_plain.py").read_text(encoding="utf-8").replace("3000", "2000")
     (here / "lab_plain.py").write_text(changed, encoding="utf-8")

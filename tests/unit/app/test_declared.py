@@ -61,6 +61,7 @@ def test_what_a_lock_says(use, error):
 def test_granted():
     """The work gets the key as the lock makes it, and its answer is returned; its error is raised although the lock keeps it."""
     assert [run(lambda at: at.work(), key=key) for key in ("lock:{key}", str.upper)] == ["lock:key", "KEY"]
+    assert run(lambda at: at.client or at.work(), store=SimpleNamespace(plain=lambda autocommit=True: autocommit)) == "key"
     with pytest.raises(ZeroDivisionError):
         run(swallow, work=lambda _: 1 // 0)
     with pytest.raises(Held):  # an error of the work is no answer of the lock
