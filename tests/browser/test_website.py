@@ -6,28 +6,17 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
 from tools.book import website
 
 
-class Host(SimpleHTTPRequestHandler):
-    """A host of static files that writes no log."""
-
-    def log_message(self, *_) -> None:
-        pass
-
-
 @pytest.fixture
 def address(made_once) -> Iterator[str]:
     """Where the website is."""
-
-    def make(folder: Path) -> None:
-        website.write(folder / "below")
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Host, directory=made_once("website", make)))
+    folder = made_once("website", lambda folder: website.write(folder / "below"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=folder))
     threading.Thread(target=server.serve_forever).start()
     yield f"http://127.0.0.1:{server.server_port}/below"
     server.shutdown()
@@ -64,3 +53,13 @@ def test_reader_finds_the_way(browser, address, folder, current, word, found):
     result.click()
     page.wait_for_url(f"**{found}**")
     assert word in page.locator("main").inner_text()
+
+
+def test_charts_of_the_ladder_can_be_saved(browser, address):
+    """A chart that is a part of its page is saved as a picture of its own."""
+    page = browser.open(f"{address}/reports/reference/index.html")
+    for ending, way in ((".svg", page.get_by_role("link", name="SVG")), (".png", page.get_by_role("button", name="PNG"))):
+        with page.expect_download() as saved:
+            way.first.click()
+        assert saved.value.suggested_filename.endswith(ending)
+        assert saved.value.path().stat().st_size > 5000

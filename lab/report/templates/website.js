@@ -21,11 +21,17 @@ addEventListener("DOMContentLoaded", () => {
     block.append(code.parentElement, button);
   }
   const source = [...document.querySelectorAll("footer.site")].find((foot) => foot.checkVisibility()).textContent;
-  for (const picture of document.querySelectorAll("article img[src$='.svg']")) {
-    const name = new URL(picture.src).pathname.split("/").slice(-2).join("-").replace(/\.svg$/, ""), button = make("button", { type: "button", textContent: "PNG" });
-    button.addEventListener("click", () => savePng(picture, name, [picture.alt, source]));
-    const ways = make("p", { className: "save soft" });
+  const pictures = [...document.querySelectorAll("article img[src$='.svg']")].map((one) => [one, one.alt, one.closest("p")]);
+  for (const drawn of document.querySelectorAll(".pictures figure > svg")) { // of a page that has its pictures inside
+    const file = new Blob([new XMLSerializer().serializeToString(drawn)], { type: "image/svg+xml" });
+    const picture = make("img", { src: URL.createObjectURL(file) });
+    pictures.push([picture, drawn.querySelector("title")?.textContent ?? document.title, drawn]);
+  }
+  for (const [picture, title, place] of pictures) {
+    const name = picture.alt ? new URL(picture.src).pathname.split("/").slice(-2).join("-").replace(/\.svg$/, "") : title;
+    const button = make("button", { type: "button", textContent: "PNG" }), ways = make("p", { className: "save soft" });
+    button.addEventListener("click", () => savePng(picture, name, [title, source]));
     ways.append(says.save, " ", make("a", { href: picture.src, download: `${name}.svg`, textContent: "SVG" }), " ", button);
-    picture.closest("p").after(ways);
+    place.after(ways);
   }
 });
