@@ -53,7 +53,7 @@ def write(reports: Path = REPORTS) -> Path:
 
 
 def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, Any]:
-    """Return what the page shows in a language."""
+    """Return the values of the page in a language."""
     return {
         "say": partial(say.text, "runs_page", language=language),
         "says": say.words(language)["runs_page"],
@@ -80,7 +80,7 @@ def _ladder(reports: Path, language: Language) -> dict[str, str] | None:
 
 
 def _others(reports: Path, language: Language) -> dict[str, str]:
-    """Return the folders of other pages, the newest of a kind first, each with its page; then those of the reference."""
+    """Return the folders with other pages, each with its page: the newest of each kind first, the reference last."""
     places = ("ladder-*", "matrix-*", REFERENCE, f"{REFERENCE}/*")
     found = [path for one in places for path in sorted(reports.glob(f"{one}/{INDEX}"), reverse=one.endswith("-*"))]
     pages = {path.parent.relative_to(reports).as_posix(): named(path, language) for path in found}

@@ -1,4 +1,4 @@
-"""What a run prints on the terminal: the verdict in words, where all requests are, the price, and where to look."""
+"""Print a run on the terminal: the verdict in words, the outcome of all requests, the price, and the path of the page."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ STYLES = {
 
 
 class PlainConsole(Console):
-    """A console on which no text does anything to the terminal: names and reasons come from files of others."""
+    """A console on which no text can control the terminal: names and reasons may come from foreign files."""
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
-        safe = [one if one.control else Segment(printable(one.text), one.style) for one in buffer]
+        safe = [segment if segment.control else Segment(printable(segment.text), segment.style) for segment in buffer]
         return super()._render_buffer(safe)
 
 
 def terminal(**options: Any) -> Console:
-    """Return a console that wraps lines at words on a terminal, and leaves them whole in a pipe."""
+    """Return a console that wraps lines at words on a terminal, and does not wrap them in a pipe."""
     console = PlainConsole(highlight=False, **options)
     console.soft_wrap = not console.is_terminal
     return console
 
 
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
-    """Print what is about to happen."""
+    """Print the stage, the scenario and its notes, before the run."""
     language = of_environment(os.environ)
     mark, title = say.words(language)["mark"], say.stated(f"scenario.{scenario.name}", scenario.title, language)
     about = say.stated(f"stage.{stage.name}.title", stage.story.title, language)
@@ -70,11 +70,11 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
 
 
 def summarise(console: Console, judgement: Judgement, findings: Findings) -> None:
-    """Print what a run showed: the answer first, then where all requests are, how each claim fared, and the price."""
+    """Print the result of a run: the verdict first, then the outcome of all requests, the result of each claim, and the price."""
     language = of_environment(os.environ)
     run = RunWords(judgement, len(findings.waits_ns) if findings.has_lock else 0, language)
     style = STYLES[judgement.verdict]
-    # the title of a run that proves nothing says just that
+    # the title of a VOID run already says that it proves nothing
     in_a_word = "" if judgement.verdict is Verdict.VOID else f"  {say.text('in_a_word', judgement.verdict, language)}"
     console.print(f"\n[{style}]{escape(headline(judgement, language))}[/]{escape(in_a_word)}")
     title, *below = run.statements
@@ -96,6 +96,6 @@ def summarise(console: Console, judgement: Judgement, findings: Findings) -> Non
 
 
 def where_to_look(console: Console, path: Path) -> None:
-    """Print the one path at which a reader goes on."""
+    """Print the path that the user should open."""
     look = say.text("page", "look_at", of_environment(os.environ), path=shown(path))
     console.print(escape(look), soft_wrap=True)

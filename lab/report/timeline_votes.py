@@ -1,8 +1,8 @@
-"""The votes of several lock servers, and the leases of one, out of the events that each server reported of its keys.
+"""Match the votes of several lock servers, or the leases of one, with grants, by the events that each server reported.
 
-The events name no request. So a vote is matched with the grant during whose acquire its key was set, if the key stayed until
+The events name no request. So a vote is matched with the grant in whose acquire its key was set, if the key stayed until
 the release; and a lease with the grant that fits best. The lab receives an event some time after the fact, and a replica stamps a
-grant some time after the store gave it. This is for pictures alone: no verdict rests on it.
+grant some time after the store gave it. This is for pictures alone: no verdict depends on it.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from lab.evidence.history import KeyEvent
 from lab.story.timeline import FORGOTTEN, NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Timeline
 
 NUMBERED = re.compile(r"\D+(\d+)")  # the name of one of several servers
-FEWEST = 3  # servers: with fewer, nothing is voted on
-SET_WITHIN_US = 20_000  # on an idle machine the lab receives that a key was set at most so late
+FEWEST = 3  # servers: with fewer there is no vote
+SET_WITHIN_US = 20_000  # on an idle machine, the lab receives the event of a set key within this time
 TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal
-SENT_BEFORE_US = 2_000  # the journal has when the last of the servers was asked; the first was asked a little earlier
+SENT_BEFORE_US = 2_000  # the journal has the time of the command to the last server; the first server got it a little earlier
 ENDS = ("del", "expired")  # the events that end a key's life
 BORN = attrgetter("born")
 
 
 def voters_of(nodes: Iterable[str]) -> list[str]:
-    """Return the servers that vote, as a picture names them; none where fewer than three reported events.
+    """Return the names of the voting servers in a picture; an empty list if fewer than three reported events.
 
     nodes: the names of all servers that reported an event.
     """
-    numbers = sorted({int(found[1]) for node in nodes if (found := NUMBERED.fullmatch(node))})
+    numbers = sorted({int(match[1]) for node in nodes if (match := NUMBERED.fullmatch(node))})
     return [f"server {number}" for number in numbers] if len(numbers) >= FEWEST else []
 
 
@@ -39,7 +39,7 @@ def lives_of(events: Iterable[tuple[int, int, KeyEvent]], ttl_us: int, are_votes
     """Yield the lives of keys at one server, or the votes of several, in the order in which they began.
 
     events: each with its moment in microseconds of the picture, and with the place of the key, or of the server. If several
-    servers have a key, its life is that on the server that had it first. ttl_us: the lock's, 0 without one.
+    servers have a key, its life on the first of them counts. ttl_us: the lock's TTL; 0 without one.
     """
     living: dict[int, tuple[Life, str]] = {}  # by place; and which server reported it
     for at, place, event in events:
@@ -63,7 +63,7 @@ def lives_of(events: Iterable[tuple[int, int, KeyEvent]], ttl_us: int, are_votes
 
 
 def assign_votes(picture: Timeline) -> None:
-    """Find the grant of each vote, and when a server forgot a vote: at the fault of the lock's servers that came before."""
+    """Find the grant of each vote. If a server forgot a vote, it did so at the last fault of the lock's servers before."""
     faults = sorted(fault.at for fault in picture.faults if fault.effect in AT_THE_STORE)
     for vote in picture.votes:
         if vote.how == FORGOTTEN:
@@ -83,7 +83,7 @@ def assign_votes(picture: Timeline) -> None:
 
 
 def _first(votes: Sequence[Life], held: DrawnGrant, faults: Sequence[int], within_us: int) -> Life | None:
-    """Return the first vote of a server that began in the acquire of a grant, and was not taken back before the release.
+    """Return the first vote of a server that began in the acquire of a grant and stayed until the release; None without one.
 
     within_us: how long after the grant the lab may have received the vote.
 
@@ -110,7 +110,7 @@ def _stays(vote: Life, held: DrawnGrant) -> bool:
 
 
 def majority_ends(picture: Timeline) -> dict[int, int]:
-    """Return for each grant's place when the majority of the servers that voted for it was lost, where there was one."""
+    """Return for each grant that had a majority of votes, by its index, when it lost the majority."""
     ends: dict[int, list[int]] = {}
     for vote in picture.votes:
         ends.setdefault(vote.holder, []).append(vote.end(picture.end))
@@ -119,14 +119,14 @@ def majority_ends(picture: Timeline) -> dict[int, int]:
 
 
 DELETED_WITHIN_US = 20_000
-STOLEN_US = 20_000  # where locks were stolen: so much a fit costs whose release did not end the life
+STOLEN_US = 20_000  # with thefts: added to the misfit of a grant if its release did not end the life
 CANDIDATES = 64  # grants near the beginning of a life that are tried
 
 
 def assign_lives(picture: Timeline, thefts: bool) -> None:
-    """Find for each key's life the grant that it belongs to, and the release that ended it.
+    """Find for each life of a key its grant, and the release that ended it.
 
-    Where the picture has the whole run, the lives of a key are as many as its grants, and in the same order. The others are
+    If the picture has the whole run, a key has as many lives as grants, in the same order. All other lives are
     matched by their moments. The best fits are settled first: the lab may receive events so late that several grants fit the
     beginning of one life. thefts: whether a release can have deleted another holder's lock. Without thefts, a life was ended by
     its own holder.
@@ -137,7 +137,7 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
     for place, held in enumerate(picture.held):
         granted.setdefault(held.key, []).append((held.got, place))
     fits = sorted(
-        (*_strangeness(picture.held[place], life, number, thefts), number, place)
+        (*_misfit(picture.held[place], life, number, thefts), number, place)
         for number, life in enumerate(picture.lives)
         if life.holder == NEVER
         for place in _around(granted.get(life.place, []), life.born, RECEIVED_WITHIN_US)
@@ -158,7 +158,7 @@ def _find_deleters(picture: Timeline, key: int) -> None:
     If none was, it is a late release, whose own lock had expired: the lab received the deletion later still.
     """
     held = picture.held
-    releases = [place for place, one in enumerate(held) if one.key == key and _freed(one)]
+    releases = [place for place, grant in enumerate(held) if grant.key == key and _freed(grant)]
     late = [place for place in releases if (lease := picture.lease(held[place])) is not None and lease.how == "expired"]
     releases.sort(key=lambda place: held[place].until, reverse=True)
     under_way: list[int] = []
@@ -172,10 +172,10 @@ def _find_deleters(picture: Timeline, key: int) -> None:
 
 
 def _assign_in_order(picture: Timeline) -> None:
-    """Find the grants of the lives of each key that has as many lives as grants, where their order is known.
+    """Find the grants of a key's lives if there are as many grants as lives and their order is known.
 
-    The store reports in order, however late the lab receives it. The order of two grants is known where the later one was asked
-    for after the one before had been granted.
+    The store reports events in order, even if the lab receives them late. The order of two grants is known if the later one was
+    requested after the earlier one had been granted.
     """
     of_key: dict[int, tuple[list[int], list[int]]] = {life.place: ([], []) for life in picture.lives}
     for number, life in enumerate(picture.lives):
@@ -194,12 +194,12 @@ def _assign_in_order(picture: Timeline) -> None:
 
 
 def _freed(held: DrawnGrant) -> bool:
-    """Return whether a release may have deleted the key. It may have done so as well where the work had failed before."""
+    """Return whether a release may have deleted the key. It may have, even if the work had failed before."""
     return held.released != NEVER and (held.result == "ok" or held.result.startswith("error: "))
 
 
-def _strangeness(held: DrawnGrant, life: Life, number: int, thefts: bool) -> tuple[int, int, int]:
-    """Return how badly a grant fits a life: smaller is better.
+def _misfit(held: DrawnGrant, life: Life, number: int, thefts: bool) -> tuple[int, int, int]:
+    """Return the misfit of a grant and a life, as a tuple to sort by: smaller is better.
 
     Without thefts, both ends count, in the order of the lives. With thefts, the beginning counts most.
     """
@@ -211,6 +211,6 @@ def _strangeness(held: DrawnGrant, life: Life, number: int, thefts: bool) -> tup
 
 
 def _around(stamped: list[tuple[int, int]], at: int, within: int) -> list[int]:
-    """Return the places that are stamped near a time, the nearest first."""
+    """Return the indices with stamps near a time, the nearest first."""
     since, until = bisect_left(stamped, (at - within,)), bisect_left(stamped, (at + within,))
-    return [place for _, place in sorted(stamped[since:until], key=lambda one: abs(one[0] - at))][:CANDIDATES]
+    return [place for _, place in sorted(stamped[since:until], key=lambda pair: abs(pair[0] - at))][:CANDIDATES]
