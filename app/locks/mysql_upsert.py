@@ -1,7 +1,7 @@
-"""Detour: the INSERT succeeds for everyone: where the row of the lock exists, it changes nothing.
+"""Detour: the INSERT succeeds for everyone: if the row of the lock exists, it changes nothing.
 
 **Problem** The error of a duplicate key looks like a nuisance, and the clause that removes the error removes the lock.
-**Idea** `INSERT … ON DUPLICATE KEY UPDATE lock_name = lock_name`: where the row exists already, the statement changes nothing
+**Idea** `INSERT … ON DUPLICATE KEY UPDATE lock_name = lock_name`: if the row exists already, the statement changes nothing
 and succeeds. It is a transaction of its own (autocommit), so it keeps no row locked.
 **Still**
 - It succeeds for every request: no request waits, and the first that is done deletes the row that all of them share.

@@ -63,7 +63,7 @@ class Lock:
                     return self.take(names[0])
                 if place is None:  # not in the queue yet, or no longer, because the session was lost
                     self.enter()
-                    continue  # look at the place once, also where the request does not want to wait
+                    continue  # look at the place once, even if the request does not want to wait
                 self.watch(names[place - 1], deadline_s)
             except self.store.Unanswered:
                 time.sleep(self.retry_ms / 1000)
