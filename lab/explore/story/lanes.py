@@ -6,6 +6,7 @@ An event shows its command, its reply and the line of the stage. The same story 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, groupby
 from typing import TypeVar
 
@@ -20,18 +21,16 @@ CLIENT, LOCK, SERVER, COUNTER = 44, 92, 22, 60  # the widths of the lanes
 KEY = 46  # the width of a lane of one of several keys of the lock
 LETTER, BOLD_LETTER = 7.25, 8  # the widths of letters: of code, and of broken claims
 T = TypeVar("T")
-GREYS = 2  # the votes of two clients have different greys
 FIRST = ord("A")  # the letter of the first client
 LEGEND = {"entitled": "entitled", "late": "late", "paused": "paused", "votes0": "votes"}  # looks, and their texts
+DELAYS = "".join(f"[id^=step-{row}-]{{animation-delay:{3 * row - 2}s}}" for row in range(1, 5))
+MOTION = "@keyframes step{from{opacity:0}}@media(prefers-reduced-motion:no-preference){[id^=step-]{animation:step .6s both}"
 SIGNS = {Kind.PAUSED: "‖", Kind.RESUMED: "▸", Kind.KILLED: "×"}
 
 
 def draw(story: Story, language: Language = ENGLISH) -> str:
-    """Return the picture as SVG."""
-
-    def says(name: str) -> str:
-        return say.text("lanes", name, language, n=story.servers)
-
+    """Return the picture as SVG. Of the stage none, the steps come one by one, unless the reader wants no motion."""
+    says = partial(say.text, "lanes", language=language, n=story.servers)
     names = sorted({held.name for scene in story.scenes for held in scene.lock})
     servers = range(1, story.servers + 1) if story.servers > 1 and story.has_lock else ()
     heads, width = ([str(server) for server in servers], SERVER) if servers else ([says("lock") for _ in names], LOCK)
@@ -43,7 +42,7 @@ def draw(story: Story, language: Language = ENGLISH) -> str:
     looks = {span.look.replace("votes1", "votes0") for span in spans}
     room, counts = words_room(lanes), [0, *(scene.counter for scene in story.scenes)]
     numbers = accumulate(scene.events for scene in story.scenes)
-    return Lifelines(
+    picture = Lifelines(
         title=say.title(story, language),
         description=say.sentences(story, language),
         lanes=tuple(lanes),
@@ -51,6 +50,7 @@ def draw(story: Story, language: Language = ENGLISH) -> str:
         spans=spans,
         legend=tuple((look, says(name)) for look, name in LEGEND.items() if look in looks),
     ).draw()
+    return picture.replace("</style>", f"{MOTION}{DELAYS}}}</style>", 1) if story.stage == "none" else picture
 
 
 def _end(story: Story, client: int) -> int:
@@ -86,7 +86,7 @@ def _spans(story: Story, keys: Sequence[str | int], language: Language) -> Itera
         ]
         for held, since, until in _lasting(holders):
             if held is not None and held.server:
-                yield Span(lane, since, until, f"votes{(ord(held.owner) - FIRST) % GREYS}", (held.owner,))
+                yield Span(lane, since, until, f"votes{(ord(held.owner) - FIRST) % 2}", (held.owner,))  # two greys
             elif held is not None:
                 yield Span(lane, since, until, "lock", (held.owner,) if len(keys) > 1 else _label(held, language))
 
