@@ -35,7 +35,7 @@ LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\
 HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 PARTS = re.compile(r'<h([23]) id="([^"]+)">(.*?)</h')  # the headings of a contents list
 NEIGHBOURS = re.compile(r"<!-- generated: neighbours .*?-->\n<p>(.*?)</p>", re.DOTALL)
-SEARCH = [sys.executable, "-m", "pagefind", "--quiet", "--keep-index-url", "--include-characters", "_"]
+SEARCH = [sys.executable, "-m", "pagefind", "--silent", "--keep-index-url", "--include-characters", "_"]
 
 
 def write(folder: Path) -> Path:
