@@ -66,7 +66,8 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("starting the servers", total=scenario.requests or None)
-        yield lambda done: bar.update(task, completed=done, description="driving requests")
+        doing = {scenario.requests: "judging the run"}
+        yield lambda done: bar.update(task, completed=done, description=doing.get(done, "driving requests"))
 
 
 def summarise(console: Console, judgement: Judgement, findings: Findings) -> None:
@@ -97,5 +98,4 @@ def summarise(console: Console, judgement: Judgement, findings: Findings) -> Non
 
 def where_to_look(console: Console, path: Path) -> None:
     """Print the path that the user should open."""
-    look = say.text("page", "look_at", of_environment(os.environ), path=shown(path))
-    console.print(escape(look), soft_wrap=True)
+    console.print(escape(say.text("page", "look_at", of_environment(os.environ), path=shown(path))), soft_wrap=True)

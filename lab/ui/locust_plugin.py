@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flask import Response, g, jsonify, redirect, request
+from flask import Response, g, jsonify, redirect, render_template_string, request
 from locust.exception import StopTest
 from locust.runners import STATE_RUNNING, STATE_SPAWNING, MasterRunner, WorkerRunner
 from werkzeug.datastructures import ImmutableMultiDict
@@ -54,7 +54,7 @@ TITLES = {
 }  # columns whose title differs from the figure's name
 
 FIELDS = {"num_users": "userCount", "spawn_rate": "spawnRate"}  # the names of these options in Locust's form
-SCRIPT = Path(__file__).with_name("templates") / "locust_links.js"
+SCRIPT, REFUSED = (Path(__file__).with_name("templates") / name for name in ("locust_links.js", "refused.html"))
 
 log = logging.getLogger(__name__)
 
@@ -142,8 +142,8 @@ class LabPlugin:
             return None
         log.warning("refused %s %s: %s", request.method, request.path, why)
         g.refused = True
-        if request.path == "/":  # a person reads it
-            return Response(f"{why}.\n", 403, mimetype="text/plain")
+        if request.path == "/" or "text/html" in request.headers.get("Accept", ""):  # a person reads it
+            return Response(render_template_string(REFUSED.read_text(encoding="utf-8"), why=why, port=port), 403)
         return jsonify({"success": False, "message": why}), 403
 
     def admit(self) -> Response | None:

@@ -125,16 +125,9 @@ def start_in_sight(locust) -> None:
 
 
 def about(stage: str, scenario: str, predicted: list[int], live: str = "gap") -> dict[str, Any]:
-    words: dict[str, Any] = {
-        "stage": stage,
-        "scenario": scenario,
-        "title": "a title",
-        "live": live,
-        "store": "redis",
-        "servers": 1,
-    }
-    words |= {"question": {one: question.asked("exclusive", one) for one in Language}}
-    return words | {"requests": 600, "replicas": 3, "predicted": predicted}
+    words = {"stage": stage, "scenario": scenario, "title": "a title", "live": live, "store": "redis", "servers": 1}
+    asked = {one: question.asked("exclusive", one) for one in Language}
+    return words | {"question": asked, "requests": 600, "replicas": 3, "predicted": predicted}
 
 
 def look(**figures: Any) -> dict[str, Any]:
@@ -176,9 +169,12 @@ def test_verdict_replaces_the_figures_of_the_run(pages):
     assert live.locator("#gap").get_attribute("class") == "big plain"
     state.news.publish(kind="look", look=look())
     wait_for(lambda: live.locator("#counter").inner_text() == "154")
+    assert "is judging" in live.locator("#phase").inner_text()  # all requests are answered
     state.news.publish(kind="judged", phase="judged", result=RESULT, tally=state.predictions.tally())
 
     live.locator("#outcome").wait_for()
+    drawing = [live.locator(one).inner_text() for one in ("#screen-on", "#pending")]  # the key that goes on says so, and the wall
+    assert drawing == ["the pictures are being drawn …"] * 2
     assert [number(live, name) for name in ("acknowledged", "counter", "gap", "kept_per_s")] == [600, 153, 447, 76]
     assert live.locator("#outcome .verdict").get_attribute("class") == "verdict KEPT otherwise"
     live.get_by_role("button", name="中文").press("Enter")

@@ -121,7 +121,11 @@
     for (const one of document.querySelectorAll("#run > .seen, #run > .under")) one.hidden = now === "starting";
     $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say";
     $("phase").textContent = now === "waiting" ? (!lesson.now ? say("waiting") : lesson.now.runs.length ? say("waiting_phone") : say("waiting_pages")) : now === "refused" ? say("refused", { why })
-      : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
+      : say(now === "running" && about.requests && look?.answered >= about.requests ? "judging" : now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
+    const pending = now === "judged"; // the key that goes on to the pictures says that there are none yet
+    $("pending").hidden = !pending;
+    $("screen-on").textContent = pending ? say("drawing") : "›";
+    $("screen-on").setAttribute("aria-label", say(pending ? "drawing" : "step_after"));
     if (about) $("now-title").textContent = say("titled", { subject: say("subject", named), title: local(about.title) });
     $("rest-says").textContent = $("lost").hidden ? say(teacher ? "rest" : "waiting") : say("seen_so_far");
     if (now === "refused") refusal();
@@ -266,6 +270,7 @@
       points.push([look.at_s, look.acknowledged, look.unknown, look.counter, look.failed]);
       if (points.length > 1200) points = points.filter((_, number) => number % 2 === 0);
       figures(look);
+      if (about.requests && look.answered >= about.requests) enter("running");
       draw();
     },
     judged(message) { phase = "judged"; judged(message); enter("judged"); },
