@@ -214,7 +214,7 @@ def test_the_site_can_be_read_by_everybody(browser, reports):
 
 
 def test_filters_are_kept_in_the_address(browser, reports):
-    """The site shows the runs that pass the filters, also where none does, and the address keeps the filters."""
+    """The site shows the runs that pass the filters, also if none does, and the address keeps the filters."""
     page = browser.open(reports / "index.html")
     whole = names(page)
     assert whole[:2] == ["lua", "none"]

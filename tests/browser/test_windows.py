@@ -38,7 +38,7 @@ def shown(page) -> str:
 
 @pytest.mark.parametrize("size", ["wide", "phone"])
 def test_it_opens_at_the_loss(browser, lost, size):
-    """The first picture is the loss; what it is about is in sight, also where the picture is wider than the screen."""
+    """The first picture is the loss; what it is about is in sight, also if the picture is wider than the screen."""
     page = browser.open(lost, size=size, touch=size == "phone")
 
     assert "r1 writes 1 over 1" in shown(page)
@@ -71,7 +71,7 @@ def test_from_one_picture_to_the_next(browser, lost):
 
 
 def test_all_pictures_without_a_script(browser, lost, tmp_path):
-    """Where no script runs, the page shows all pictures, without buttons."""
+    """If no script runs, the page shows all pictures, without buttons."""
     bare = tmp_path / "report.html"
     bare.write_text(re.sub(r"<script.*?</script>", "", lost.read_text(encoding="utf-8"), flags=re.DOTALL), encoding="utf-8")
     page = browser.open(bare)

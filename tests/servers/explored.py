@@ -38,7 +38,7 @@ def exploring(real, name: str | Path, servers: int | None = None) -> Iterator[Ex
 
 
 class TreeOfMoments(Tree):
-    """A tree in which the same step at two moments leads to two nodes, also where the code did not look at the clock."""
+    """A tree in which the same step at two moments leads to two nodes, also if the code did not look at the clock."""
 
     def __init__(self, program, number, at_ms=0):
         super().__init__(program, number, at_ms, folds=False)

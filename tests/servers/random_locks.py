@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 class Plan:
     """A lock: how it is acquired and released. Most of them are wrong."""
 
-    # set_nx: one command; look: GET, and SET where there is nothing; set: with no condition
+    # set_nx: one command; look: GET, and SET if there is nothing; set: with no condition
     acquire: str
-    # 0 where the key does not expire; in a command of its own where ``expires_later``
+    # 0 if the key does not expire; in a command of its own if ``expires_later``
     ttl_ms: int
     expires_later: bool
     # what a request does that did not get it: wait, enter, leave

@@ -64,7 +64,7 @@ def test_same_on_the_cluster(text, servers, tmp_path, monkeypatch):
 
 
 def test_another_lock_differs(servers, tmp_path, monkeypatch):
-    """Where the replicas run another lock than the explorer saw, the event is named at which they differ."""
+    """If the replicas run another lock than the explorer saw, the event is named at which they differ."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("lab.explore.enact.enact.TRIES", 1)
     (tmp_path / "other.py").write_text(textwrap.dedent(OTHER), encoding="utf-8")

@@ -51,7 +51,7 @@ UNNOTICED = {
 
 @pytest.mark.parametrize("what", UNNOTICED)
 def test_less_is_not_enough(what, real):
-    """Where an exercise says that a smaller search finds nothing, it finds nothing."""
+    """If an exercise says that a smaller search finds nothing, it finds nothing."""
     folder, check = UNNOTICED[what]
 
     found = decided(folder / f"{what.partition(':')[0]}.py", check, real)

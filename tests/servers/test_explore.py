@@ -161,7 +161,7 @@ def test_chance_is_noticed(real, tmp_path):
 
 
 def test_a_favoured_client_is_noticed(real, tmp_path):
-    """A folded search believes that all clients are alike. Where a stage favours one, nothing is folded."""
+    """A folded search believes that all clients are alike. If a stage favours one, nothing is folded."""
     text = Path(stage("lua").path).read_text(encoding="utf-8")
     own = text.replace(
         "    def acquire(self):\n",
@@ -303,7 +303,7 @@ IN_ONE_GO = textwrap.dedent(
 @pytest.mark.parametrize("fault", sampled(["lost_replies", "crashes", "resends"], ["crashes"]))
 @pytest.mark.parametrize("one_by_one", [True, False], ids=["two commands", "a pipeline"])
 def test_a_pipeline_arrives_as_a_whole(one_by_one, fault, real, tmp_path):
-    """Where the reply to a pipeline is lost, or its client is killed, the server still executes all of it."""
+    """If the reply to a pipeline is lost, or its client is killed, the server still executes all of it."""
     own = tmp_path / "one_go.py"
     own.write_text(IN_ONE_GO.format(how="one by one" if one_by_one else "in one go", one_by_one=one_by_one), encoding="utf-8")
 

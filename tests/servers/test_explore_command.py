@@ -53,7 +53,7 @@ def command_of(done):
 
 
 def test_a_line_for_each_promise(tmp_path):
-    """Where all is kept there is no story: the verdict, a line for each promise, what to type next; and the whole is short."""
+    """If all is kept there is no story: the verdict, a line for each promise, what to type next; and the whole is short."""
     done = lab("explore", "local", "--budget", "90", cwd=tmp_path)
 
     lines, verdict = verdict_of(done)
@@ -88,7 +88,7 @@ def test_a_schedule_of_several_requests(tmp_path):
 
 
 def test_in_chinese(tmp_path):
-    """Where the environment is Chinese, so are the story and the verdict, whose lines fit into 80 columns."""
+    """If the environment is Chinese, so are the story and the verdict, whose lines fit into 80 columns."""
     words = ("uuid", "--claim", "releases_atomically", "--pauses", "1", "--no-confirm")
     done = lab("explore", *words, cwd=tmp_path, env={"LC_ALL": "zh_CN.UTF-8"})
 

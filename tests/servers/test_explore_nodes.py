@@ -36,7 +36,7 @@ def test_how_many_servers_may_forget(servers, restarts, breaks, real):
 
 @pytest.mark.trial
 def test_pause_uses_up_the_validity(real):
-    """A waiter that a pause has cost its validity tries again: it does not wait for ever, also where the holder has died."""
+    """A waiter that a pause has cost its validity tries again: it does not wait for ever, also if the holder has died."""
     found = found_with(real, "redlock", Budget(pauses=1, crashes=1), asks=2)
 
     assert not {Claim.acquires_atomically, Claim.freed_after_crash} & set(found.broken)

@@ -134,7 +134,7 @@ OF_SEVERAL = {
 @pytest.mark.trial
 @pytest.mark.parametrize("budget", [Budget(), Budget(crashes=1), Budget(restarts=1)], ids=str)
 def test_reductions_of_several_servers(budget, real):
-    """Where servers are folded and orders left out that nobody notices: the same claims, as short; folded, as many schedules."""
+    """If servers are folded and orders left out that nobody notices: the same claims, as short; folded, as many schedules."""
     with exploring(real, "redlock", SEVERAL) as explorer:
         whole = searched(explorer, question(budget))
         others = {what: searched(explorer, question(budget), switch) for what, switch in OF_SEVERAL.items()}

@@ -336,7 +336,7 @@ def test_own_clients_are_counted(lab):
 
 
 def test_waiting_in_postgresql(lab):
-    """An answer of PostgreSQL is a yes or a no also where its type is not: a lock that was waited for, or not free in time."""
+    """An answer of PostgreSQL is a yes or a no also if its type is not: a lock that was waited for, or not free in time."""
     holder, waiter = lab.store("postgresql").plain(), lab.store("postgresql").plain(options="-c lock_timeout=50")
     seen = []
 

@@ -30,7 +30,7 @@ def test_output_that_nobody_reads(tmp_path):
 
 
 def test_files_that_take_no_more(tmp_path):
-    """Where journals cannot be written any more, the run ends, is VOID with that reason, and is kept.
+    """If journals cannot be written any more, the run ends, is VOID with that reason, and is kept.
 
     A limit on the size of files stands for a full disk: a test may not fill one.
     """

@@ -90,7 +90,7 @@ def test_interrupt_at_start_leaves_nothing(tmp_path):
 
 @pytest.mark.parametrize("whole_group", sampled([False, True], [False]))
 def test_killed_lab_leaves_no_process(started, whole_group):
-    """After a kill of the lab no process is left, even where a replica was stopped."""
+    """After a kill of the lab no process is left, even if a replica was stopped."""
     family = started.descendants()
     stopped = started.named("gunicorn")[-1]
     stopped.suspend()

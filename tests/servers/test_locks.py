@@ -42,7 +42,7 @@ def clients(redis_port, store_url):
 
 @pytest.fixture
 def store(clients, request):
-    """The store of the stage that a test is about; Redis where it is about none, or about one without a store."""
+    """The store of the stage that a test uses; Redis if it uses no stage, or a stage without a store."""
     name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
     return clients((name and ALL[name].store) or "redis")
 

@@ -56,7 +56,7 @@ def address(tmp_path_factory):
 
 
 def answer(address: str, host: str) -> tuple[int, str] | None:
-    """Return the status and the text of an answer; None where there is no server."""
+    """Return the status and the text of an answer; None if there is no server."""
     try:
         with urllib.request.urlopen(urllib.request.Request(f"http://{address}/", headers={"Host": host}), timeout=5) as got:
             return got.status, got.read().decode()

@@ -22,7 +22,7 @@ from tests.servers.explored import exploring
 
 WITHIN_S = 120.0
 TTL_MS = 400
-# the promise that breaks in the first searches; nothing where all are kept
+# the promise that breaks in the first searches; nothing if all are kept
 BROKEN = {
     "asks_before_unlock": None,
     "closed_without_the_lock": Claim.exclusive,
@@ -104,7 +104,7 @@ def lock(name, store):
 
 
 def test_question_before_the_unlock_hides_the_loss(store):
-    """A release that first asks whether the lock is its own reports nothing, where the release alone reports the loss."""
+    """A release that first asks whether the lock is its own reports nothing; the release alone reports the loss."""
 
     def lose(grant):
         store.delete(grant.key)

@@ -197,7 +197,7 @@ def test_without_extras(site, here):
 
 
 def test_doctor(site, here):
-    """The doctor works, and has nothing to install where the servers are installed."""
+    """The doctor works, and has nothing to install if the servers are installed."""
     assert "redis-server" in execute(lab(site), "doctor", cwd=here)
     assert "all that the lab needs for redis is installed" in execute(lab(site), "doctor", "--install", cwd=here)
 

@@ -30,7 +30,7 @@ GONE = 'new RedisException("read error on connection")'
     ],
 )
 def test_error_at_a_release(worker, lock, error, answer, tmp_path):
-    """A store that did not answer does not report a lost lock, also where a library wraps the client's error."""
+    """A store that did not answer does not report a lost lock, also if a library wraps the client's error."""
     language = {"mjs": "node", "php": "php"}[worker[-3:]]
     shim = "class_exists('RedisException') or eval('class RedisException extends Exception {}');"  # without the extension
     code = lock.format(error).replace("<?php ", f"<?php {shim} ")

@@ -271,7 +271,7 @@ def test_one_scenario(said, name):
 
 @pytest.mark.parametrize(("lacking", "words"), [((), "every stage can run"), (("mysql",), "all there for locks in Redis")])
 def test_the_doctor_says_all_there(said, monkeypatch, lacking, words):
-    """The doctor lists programs. Where all are installed it says so, and also where only servers of another store are missing."""
+    """The doctor lists programs. If all are installed it says so, and also if only servers of another store are missing."""
     monkeypatch.setattr("lab.commands.doctor.missing", lambda stores=(): [one for one in lacking if one in stores])
     env, none = (prerequisites.SystemProgram(name, {}, "a test") for name in ("env", "nothing-like-this"))
     monkeypatch.setattr(prerequisites, "PROGRAMS", [env, none, replace(none, files=(str(HOME / "LICENSE"),))])

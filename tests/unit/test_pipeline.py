@@ -77,7 +77,7 @@ def test_interrupt_after_the_load(conducted, tmp_path, monkeypatch, moment):
 
 @pytest.mark.parametrize("step", ["lab.pipeline.save", "lab.report.run_page.report_run"])
 def test_disk_that_is_full_at_the_end(conducted, monkeypatch, capsys, step):
-    """Where the verdict or a picture cannot be written, the run is published, and its status is that of the disk."""
+    """If the verdict or a picture cannot be written, the run is published, and its status is that of the disk."""
     monkeypatch.setattr(step, full)
 
     done = conducted()
@@ -90,7 +90,7 @@ def test_disk_that_is_full_at_the_end(conducted, monkeypatch, capsys, step):
 
 
 def test_site_that_cannot_be_written(conducted, monkeypatch, capsys):
-    """Where the site cannot be written, this is reported, and the run keeps its verdict and status."""
+    """If the site cannot be written, this is reported, and the run keeps its verdict and status."""
     monkeypatch.setattr(site, "write", full)
 
     done = conducted()

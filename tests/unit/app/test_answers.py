@@ -47,7 +47,7 @@ def test_words():
 
 
 def test_unpacked():
-    """The commands of a pipeline are read from what is sent, also where a word has an end of line in it."""
+    """The commands of a pipeline are read from what is sent, also if a word has an end of line in it."""
     packed = b"*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nset\r\n$1\r\nk\r\n$4\r\na\r\nb\r\n*1\r\n$4\r\nEXEC\r\n"
 
     assert unpacked(packed) == [("MULTI",), ("SET", b"k", b"a\r\nb"), ("EXEC",)]

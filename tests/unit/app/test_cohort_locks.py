@@ -78,7 +78,7 @@ def holder_and_waiter(case, key: str, work: Callable[[], object]) -> SimpleNames
 
 @pytest.mark.parametrize(("work", "came_of_it"), [(lambda: "done", "done"), (lambda: 1 / 0, "division by zero")])
 def test_handed_over_without_a_command(case, key, work, came_of_it):
-    """The next request of the replica gets the lock, also where the work failed: the store is asked once to grant it."""
+    """The next request of the replica gets the lock, also if the work failed: the store is asked once to grant it."""
     came = holder_and_waiter(case, key, work)
 
     assert (str(came.of_holder), came.of_waiter) == (came_of_it, True)

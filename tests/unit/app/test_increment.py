@@ -65,7 +65,7 @@ def of(events, kind):
 
 
 def test_repeated_write_is_no_write(increment):
-    """Where the resource applies a request once, the second doing of the work writes nothing, and gives the same answer."""
+    """If the resource applies a request once, the second doing of the work writes nothing, and gives the same answer."""
     answer = increment(lock("work", "work"), Number(once=True))
 
     events = increment.events()
@@ -77,7 +77,7 @@ def test_repeated_write_is_no_write(increment):
 
 @pytest.mark.parametrize("error", [None, NotOwner("lock", "r1"), ConnectionError("the store is down")])
 def test_failed_work_ends_before_its_release(increment, error):
-    """Where the work fails, the grant ends before the lock's own release, and the client gets its error, also if that fails."""
+    """If the work fails, the grant ends before the lock's own release, and the client gets its error, also if that fails."""
     one = LostLock(error)
 
     with pytest.raises(Abandoned):
@@ -106,7 +106,7 @@ def test_stage_that_exits_is_an_error(increment, error):
 
 
 def test_writes_are_journaled_at_the_commit(increment):
-    """Where the transaction of two writes fails, neither write is in the journal; where it succeeds, both are."""
+    """If the transaction of two writes fails, neither write is in the journal; if it succeeds, both are."""
     with pytest.raises(OSError, match="the connection is gone"):
         increment(lock("work", OSError("the connection is gone")), Number(is_pending=True), receipts=Number(is_pending=True))
     assert of(increment.events(), (Wrote, WroteAgain)) == []

@@ -9,7 +9,7 @@ from lab.servers.programs.gunicorn import Gunicorn
 def test_names_that_a_user_adds():
     """A user adds names with LAB_HOSTS. In a container, where another address is listened on, a replica accepts any.
 
-    Where any name is accepted, a page must still come from the name that it asks for.
+    If any name is accepted, a page must still come from the name that it asks for.
     """
 
     def status(names: str, host: str, **more: str) -> int:

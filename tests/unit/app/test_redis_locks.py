@@ -26,7 +26,7 @@ def lock(name, store, key, wait_ms=0, **lease):
 
 @pytest.mark.parametrize("name", ["reentrant", "request_owner", *RENEWED])
 def test_failed_work_whose_lock_is_gone(name, store, key):
-    """Where the work fails and its lock is gone, the error is that of the work. Where it succeeds, it is that of the release."""
+    """If the work fails and its lock is gone, the error is that of the work. If it succeeds, it is that of the release."""
 
     def lose(grant):
         store.holds.clear()

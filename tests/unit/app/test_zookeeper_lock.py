@@ -82,7 +82,7 @@ def fall_silent(store):
 
 @pytest.mark.parametrize(("event", "expected"), [(None, True), (suspend, False), (end, False), (fall_silent, False)])
 def test_holder_heeds_its_session(store, event, expected):
-    """A holder stops where the client is suspended, where its node is gone, and where no server answers."""
+    """A holder stops if the client is suspended, if its node is gone, and if no server answers."""
 
     def work(grant):
         if event is not None:

@@ -43,7 +43,7 @@ def test_chapters_show_what_orders_can_do(name):
 
 
 def test_chapter_in_which_nothing_breaks(monkeypatch):
-    """Where no schedule is drawn, the chapter states how many were decided. A broken promise needs its schedule."""
+    """If no schedule is drawn, the chapter states how many were decided. A broken promise needs its schedule."""
     monkeypatch.setattr(kept, "current", lambda stage: structs.replace(STORY_OF_UUID, story=None))
 
     assert {"1552", "1"} <= set(explored.PARTS["schedule"]("uuid").split())

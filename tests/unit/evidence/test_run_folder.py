@@ -1,4 +1,4 @@
-"""The folder of a run: who may take it, and what happens where it cannot be made or named."""
+"""The folder of a run: who may take it, and what happens if it cannot be made or named."""
 
 import os
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_disk_without_room(tmp_path, monkeypatch):
 
 
 def test_folder_in_the_place_of_latest(tmp_path):
-    """Where `latest` cannot point to the run, the run has its name all the same."""
+    """If `latest` cannot point to the run, the run has its name all the same."""
     (tmp_path / "runs" / "latest" / "mine").mkdir(parents=True)
     folder = RunFolder.create("rush", "lua", tmp_path)
 

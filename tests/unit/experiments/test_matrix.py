@@ -105,7 +105,7 @@ def test_cells_of_the_same_code_are_merged(conducted, tmp_path):
 
 
 def test_matrix_without_origin(conducted, tmp_path):
-    """Where nobody recorded the judge and the commit of a matrix, nothing is merged with it."""
+    """If nobody recorded the judge and the commit of a matrix, nothing is merged with it."""
     folder = kept(tmp_path / "m", origin=None)
 
     assert read(folder).origin.sentence() == "Measured at commit unknown, by the judge unknown. Stores: unknown."
@@ -115,7 +115,7 @@ def test_matrix_without_origin(conducted, tmp_path):
 
 
 def test_a_change_of_the_code_is_reported(conducted, tmp_path, capsys, monkeypatch):
-    """Where the lab is changed while a matrix is measured, the matrix has no judge."""
+    """If the lab is changed while a matrix is measured, the matrix has no judge."""
     now = iter([NEW, msgspec.structs.replace(NEW, judge="xxx")])
     monkeypatch.setattr(matrix, "measured_now", lambda: next(now))
 

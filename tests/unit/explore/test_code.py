@@ -195,7 +195,7 @@ def test_waiter_that_spins(tree):
 
 @pytest.mark.parametrize("tree", [PATIENT], indirect=True, ids=["patient"])
 def test_client_that_gives_up(tree):
-    """A client whose socket has a time-out gives up at its moment; where the connection breaks, it raises another error."""
+    """A client whose socket has a time-out gives up at its moment; if the connection breaks, it raises another error."""
     (waits,) = tree.nodes[0].pending
 
     assert (waits.words, waits.patience_ms, waits.until_ms) == ((b"BLPOP", b"q", b"0"), 1000, None)

@@ -63,7 +63,7 @@ def test_vote(about, kinds, others):
 
 @pytest.mark.parametrize("harm", Harm)
 def test_finding_of_nobody(harm):
-    """Each way to break a claim is a happening, also where no client is known."""
+    """Each way to break a claim is a happening, also if no client is known."""
     assert of_finding(Finding(Claim.exclusive, harm)).kind in {Kind(harm), Kind.LOST_BETWEEN_HOLDERS}
 
 

@@ -51,7 +51,7 @@ def test_picture_has_its_words_for_a_screen_reader():
 
 
 def test_nothing_in_the_picture_is_small_or_cut_off():
-    """No letter is below 12 px where the picture is as wide as drawn, and no code runs over the edge."""
+    """No letter is below 12 px if the picture is as wide as drawn, and no code runs over the edge."""
     root, story = drawn(), replace(LOST, scenes=(scene("A", "SET L " + "x" * 200, (), 0, (), 0, LOST.start),))
 
     assert min(map(int, re.findall(r"(\d+)px", STYLE))) == 12

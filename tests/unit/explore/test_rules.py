@@ -63,7 +63,7 @@ LEFT_BY = {
 
 @every("left", LEFT_BY)
 def test_a_lock_that_is_left_behind(left):
-    """A lock that nobody uses is charged to the fault that hit its owner, and to a release where none did."""
+    """A lock that nobody uses is charged to the fault that hit its owner, or else to a release."""
     tested = (claim_of(*left),) if left else ()
     ghosts = beginning(2)._replace(owners=(("L", Owner(0, 0, tested)),))
 
@@ -105,7 +105,7 @@ def test_why_a_holder_is_not_entitled(hold):
     ],
 )
 def test_what_a_search_decides(claim, two_inside, served, decides):
-    """A search decides a claim only where the thing was at stake."""
+    """A search decides a claim only if the thing was at stake."""
     broken = {Claim.exclusive: Broken(Finding(Claim.exclusive, Harm.TWO_HOLDERS), [])} if two_inside else {}
 
     assert SearchOutcome(Question(Task(TTL_MS)), Searched(complete=True, served=served, broken=broken)).decides(claim) is decides
@@ -152,7 +152,7 @@ def test_who_waits_at_the_end(is_cut, idle_since_ms):
 
 @every("served, breaks", [(0, True), (1, False), (2, False)])
 def test_few_served(served, breaks):
-    """Where nothing fails, half of the requests must be served."""
+    """If nothing fails, half of the requests must be served."""
     state = State((0, 0), (RUNS, RUNS), 0, 0, 100, NONE, beginning(2)._replace(served=served))
 
     found = end(world(known=()), state, NONE, 9000)

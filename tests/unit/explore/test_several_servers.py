@@ -108,7 +108,7 @@ def test_an_unexpected_command_begins_the_search_again():
 
 @pytest.mark.parametrize("symmetry", [None, SimpleNamespace(order=lambda state: SimpleNamespace(groups={1: 2, 3: 1}))])
 def test_where_a_search_goes_on(symmetry):
-    """Each server is tried, counted from 1; where they are alike, the first of each group."""
+    """Each server is tried, counted from 1; if they are alike, the first of each group."""
     world = SimpleNamespace(program=SimpleNamespace(servers=3), symmetry=symmetry)
 
     assert list(World.servers(world, None)) == ([1, 2, 3] if symmetry is None else [1, 3])

@@ -150,7 +150,7 @@ def test_grants_of_the_next_session(made, renewed_ms):
 
 @pytest.mark.parametrize("changes", [{"wait_ms": 0}, {"has_faults": True}, {"is_complete": False}, {"nested": "crossed"}])
 def test_refusals_that_are_no_fault_of_the_lock(made, changes):
-    """Refusals count only where nothing failed and the requests were patient."""
+    """Refusals count only if nothing failed and the requests were patient."""
     for number in range(100):
         made.answer(f"r{number}", "failed")
 

@@ -38,7 +38,7 @@ def test_loss_under_a_fault(made, kind, failpoint, persists, expected):
 
 
 def test_holders_on_one_side_of_a_split(made):
-    """Where the store is split, two holders in other replicas are at the same primary: the split explains nothing."""
+    """If the store is split, two holders in other replicas are at the same primary: the split explains nothing."""
     made.increment("reached", 0, 0).fault("split_store", "reached", 2, 490)
     made.increment("a", 1, 2, at=(400, 401, 500, 501), replica="replica-2")
     made.increment("b", 1, 1, at=(420, 421, 430, 431), replica="replica-3")
@@ -79,7 +79,7 @@ def test_late_write(made, kind, final, expected):
     ],
 )
 def test_dead_holder_and_a_clock(made, back, next_ms, expected):
-    """A lock that outlives its holder is charged to the clock of its store, where that has jumped back."""
+    """A lock that outlives its holder is charged to the clock of its store, if that has jumped back."""
     made.increment("dead", 0, None, outcome="unknown").fault("kill", "dead", 2, 2)
     if back:
         made.fault("turn_clock_back", "dead", 1, 1900)
@@ -97,7 +97,7 @@ def test_giving_up_as_a_violation(made, nested, claim):
 
 
 def test_idle_lock_with_waiters(made):
-    """A free lock that waiters do not take is reported where this is the question."""
+    """A free lock that waiters do not take is reported if this is the question."""
     for number in range(4):
         start = 50 * number  # all requests had been waiting since the beginning
         at = (start, start + 1, start + 2, start + 10)

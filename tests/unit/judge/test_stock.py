@@ -20,7 +20,7 @@ def test_sold_out_is_an_answer(made, read):
 
 
 def test_sold_out_needs_a_journal(made):
-    """An answer that nothing is left counts only where the replica's journal says the same."""
+    """An answer that nothing is left counts only if the replica's journal says the same."""
     made.increment("a", 0, 0).answer("b", "sold_out", "replica-1")
 
     assert made.analyse(final=1).mismatches == [Fact(Code.SOLD_OUT_NOT_JOURNALED, request="b", replica="replica-1")]

@@ -50,7 +50,7 @@ def test_an_interrupt_is_reason_enough():
 
 
 def test_processes_that_ended_are_named():
-    """Where no request left a reason, the processes that ended without a fault are one."""
+    """If no request left a reason, the processes that ended without a fault are one."""
     found = findings_of_ten(handovers=0, started_ns={"replica-1": [1, 2, 3], "replica-2": [1]})
     found.outcomes = Counter({"acknowledged": 4, "unknown": 6})
 
@@ -90,7 +90,7 @@ def test_doubt_voids_the_run(record, doubt, code):
     ],
 )
 def test_refused_on_a_crowded_machine(others_percent, waited_ms, claims, verdict, made):
-    """Where other programs had most of the processors, those who waited to the end accuse no lock, and praise none."""
+    """If other programs had most of the processors, those who waited to the end accuse no lock, and praise none."""
     for number in range(6):
         made.gave_up(f"r{number}", waited_ms)
     for number in range(6, 10):

@@ -1,4 +1,4 @@
-"""Environments of libraries: what their lock files have, and what is said where one cannot be made."""
+"""Environments of libraries: what their lock files have, and the message if one cannot be made."""
 
 import json
 import re

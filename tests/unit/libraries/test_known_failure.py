@@ -1,4 +1,4 @@
-"""Known failures: what counts as shown, and the error where the library is missing."""
+"""Known failures: what counts as shown, and the error if the library is missing."""
 
 from types import SimpleNamespace
 

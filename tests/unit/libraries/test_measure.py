@@ -91,7 +91,7 @@ def test_part_is_not_kept_in_the_reference(part):
 
 
 def test_each_promise_meets_a_scenario():
-    """No promise of a library is left without a scenario, where there is one; and no further scenario is run."""
+    """No promise of a library is left without a scenario, if there is one; and no further scenario is run."""
     tests = {name: reader.load(name).tests for name in reader.names()}
     for lock in map(load, names()):
         chosen = scenarios_of(lock)

@@ -43,7 +43,7 @@ def installed(environment):
 
 @every("name", libraries.names)
 def test_libraries_file(name):
-    """A file loads where its library is not installed. The version that it names is the one that its lock file installs."""
+    """A file loads even if its library is not installed. The version that it names is the one that its lock file installs."""
     _, _, library, stage = libraries.load(name)
 
     assert_quoted(library.promises)
@@ -54,7 +54,7 @@ def test_libraries_file(name):
 
 @every("name", known_failure.names)
 def test_failures_file(name):
-    """A file loads where its library is not installed; the link of a report is the report's.
+    """A file loads even if its library is not installed; the link of a report is the report's.
 
     A run has a scenario of the lab with options that there are, a claim with its mechanism or a number of commands, and the
     version that its lock file installs.

@@ -44,7 +44,7 @@ def conducted(monkeypatch):
 
 
 def test_fewer_users_and_requests(mine):
-    """A run has fewer users and requests where that is asked for, never more users, and as many requests as its danger counts."""
+    """A run has fewer users and requests if that is asked for, never more users, and as many requests as its danger counts."""
     less = [OwnCell(find_stage(mine), scenarios.load(name), name, most=200).given for name in ("rush", "patient_users")]
     assert less[0]["requests"] == 200
     assert "requests" not in less[1]
@@ -124,7 +124,7 @@ def test_broken_promise_is_that_of_another_claim():
 
 
 def test_no_promise_is_not_broken():
-    """A claim that the lock does not make is never broken, also where its answers contradict what was done."""
+    """A claim that the lock does not make is never broken, also if its answers contradict what was done."""
     found = rounds_of("lua", "work_outlasts_ttl", ("BROKEN", "held_to_the_end"), ("ADMITTED",), ("BROKEN", "exclusive"))
 
     assert found["held_to_the_end"].tally == {"ADMITTED": 2, "VOID": 1}
@@ -145,7 +145,7 @@ def test_no_promise_is_not_broken():
     ],
 )
 def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rounds):
-    """A run that showed nothing is made once more, but only where others show something; its verdict is not chosen."""
+    """A run that showed nothing is made once more, but only if others show something; its verdict is not chosen."""
     made, verdicts_given = conducted
     verdicts_given["rush"] = list(given)
     tasks = plan(find_stage(mine), ["rush"])

@@ -43,7 +43,7 @@ def test_site_marks_it(reports):
 
 
 def test_later_round_shows_what_it_lost():
-    """Where a later round of a cell lost increments, the first round's green does not hide it."""
+    """If a later round of a cell lost increments, the first round's green does not hide it."""
     first = msgspec.structs.replace(CELLS[0], verdict="KEPT")
 
     count(first, msgspec.structs.replace(first, lost=2, reason="2 increments lost otherwise"))

@@ -115,7 +115,7 @@ def test_a_lock_for_too_long(late):
 
 
 def test_free_in_time_has_no_steps(made):
-    """Where the lock was free in time, no claim is broken, and there is nothing to show."""
+    """If the lock was free in time, no claim is broken, and there is nothing to show."""
     made.key_event("set", 10).key_event("del", 14).key_event("set", 20).key_event("del", 31)
     made.increment("r0", 0, 0, at=(10, 11, 12, 13)).increment("r1", 1, 1, at=(20, 21, 30, 31), replica="replica-2")
 

@@ -161,7 +161,7 @@ def test_late_fault_lasts_as_long(folder, late):
 
 
 def test_lab_that_comes_too_late(folder, monkeypatch):
-    """Where the request has gone on before the lab did its part, the run fails: the fault acted on another holder."""
+    """If the request has gone on before the lab did its part, the run fails: the fault acted on another holder."""
     monkeypatch.setattr(fault_injector, "ANSWERED_WITHIN_S", 0.0)
     injecting = fault_injector.injecting([made("end_session")], folder, FakeSystem(), folder.parent / "faults.jsonl")
 

@@ -58,7 +58,7 @@ def home(tmp_path) -> Path:
 
 
 class Place:
-    """Where programs run, and how they are forked."""
+    """The path on which programs run, and how they are forked."""
 
     def __init__(self, supervisor: Supervisor, home: Path, folder: Path) -> None:
         self.supervisor, self.folder, self.log = supervisor, folder, folder / "log"

@@ -148,7 +148,7 @@ def start(supervisor: Supervisor, folder) -> psutil.Process:
 
 
 def test_runs_have_one_supervisor(tmp_path):
-    """Two runs have one supervisor, and no program outlives its run, also where it has left its session."""
+    """Two runs have one supervisor, and no program outlives its run, also if it has left its session."""
     with one_supervisor():
         with supervised() as first:
             program = start(first, tmp_path)

@@ -14,7 +14,7 @@ from lab.servers.synced_files import SyncedFiles, can_see, need_sight, unsynced_
 
 @pytest.fixture
 def kernel(monkeypatch):
-    """The number of unsynced pages that the kernel reports; None where it reports nothing."""
+    """The number of unsynced pages that the kernel reports; None if it reports nothing."""
     pages: list[int | None] = [0]
 
     def asked(file: int) -> int:
@@ -74,7 +74,7 @@ def test_a_kernel_that_does_not_report_is_refused(kernel, tmp_path, reported):
 
 @pytest.mark.parametrize("name", ["power_loss_always", "power_loss_everysec", "power_loss_no"])
 def test_matrix_leaves_a_loss_of_power_out(kernel, name):
-    """Where the kernel does not report it, the matrix has the cell as not run."""
+    """If the kernel does not report it, the matrix has the cell as not run."""
     kernel[0] = None
 
     assert "cachestat" in matrix.lacking(reader.load(name), find_stage("lua"))

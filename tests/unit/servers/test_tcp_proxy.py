@@ -99,7 +99,7 @@ def test_delayed_write_arrives_late(server, proxy, client):
 
 
 def test_delayed_write_that_is_never_sent(proxy, client):
-    """Where nothing was sent meanwhile, nothing arrives late, and later writes go on. A patient sender has its answer."""
+    """If nothing was sent meanwhile, nothing arrives late, and later writes go on. A patient sender has its answer."""
     delayed, sender = proxy.delay_write(b"SET"), client()
     assert delayed.deliver() == 0
     assert ask(sender, b"SET k 1") == b"SET k 1"

@@ -27,7 +27,7 @@ def test_news_of_the_store_may_be_late(made):
 
 
 def test_two_holders_at_once(made):
-    """Where nothing ended A's tenure, B gets the lock as well."""
+    """If nothing ended A's tenure, B gets the lock as well."""
     made.key_event("set", 10).key_event("set", 30)
     made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
 

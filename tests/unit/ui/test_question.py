@@ -56,7 +56,7 @@ def killed(next_ms: int | None) -> FaultOutcome:
 @every("verdict", lambda: list(Verdict))
 @every("lost", [0, 3])
 def test_only_a_kept_promise_is_green(claim, verdict, lost):
-    """Whatever the claim, the figure is green only where the verdict is KEPT and nothing was lost otherwise."""
+    """Whatever the claim, the figure is green only if the verdict is KEPT and nothing was lost otherwise."""
     broken = (
         [Violation(claim, Mechanism.GRANTED_TO_TWO, [Fact(Code.GAVE_UP, 3)], [])] if verdict in ("BROKEN", "ADMITTED") else []
     )
@@ -74,7 +74,7 @@ def test_only_a_kept_promise_is_green(claim, verdict, lost):
 
 @every("claim", EVERY)
 def test_kept_promise_is_the_first_choice(claim):
-    """Where the promise held, the first choice came true."""
+    """If the promise held, the first choice came true."""
     assert question.answer(judgement(claim, "KEPT")).choice == PROMISED
 
 

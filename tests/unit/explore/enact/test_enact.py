@@ -92,7 +92,7 @@ def replica():
 
 
 def test_a_pause_lasts_as_long_as_in_the_explorer(replica):
-    """A replica that is resumed was stopped for as long as the schedule says, also where the cluster was quick or late before."""
+    """A replica that is resumed was stopped for as long as the schedule says, also if the cluster was quick or late before."""
     events = parse("pAt300rA")[:3]
     states = [SimpleNamespace(now_ms=now_ms, modes=["paused"]) for now_ms in (0, 0, LEASE_MS, LEASE_MS)]
     steps = zip(events, states, states[1:], strict=False)

@@ -4,7 +4,7 @@ from lab.explore.play.encoding import merged
 
 
 def test_states_that_differ_later_stay_apart():
-    """Two states that look the same are one where the same can follow, and two where it cannot."""
+    """Two states that look the same are one if the same can follow, and two if it cannot."""
     states = [[0], [1], [1], [1], [2], [3]]
     moves = [[0, 1, 0, 0, 1, 2, 0, 0, 2, 3, 0, 0], [0, 4, 0, 0], [0, 4, 0, 0], [0, 5, 0, 0], [], []]
 
