@@ -21,10 +21,10 @@ from lab.text import thousands
 
 WORDS = Path(__file__).with_name("words.toml")
 ENGLISH = Language.ENGLISH
-MOST_DEEDS = 3  # in one sentence
+MOST_PARTS = 3  # in one sentence
 # templates with commas in them: a sentence each
 LONG = (Kind.KEY_SET_TWICE, Kind.ALL_COMMANDS_LOST, Kind.ALL_REPLIES_LOST, Kind.ALL_SENT_AGAIN)
-# at one of several servers: those of one command are one deed
+# happenings at one of several servers: those of one command are told together
 VOTES = (
     Kind.VOTE,
     Kind.VOTE_REFUSED,
@@ -291,24 +291,24 @@ def title(story: Story, language: Language = ENGLISH) -> str:
 
 
 def sentences(story: Story, language: Language = ENGLISH) -> str:
-    """Return what happens in a schedule, in sentences of at most three deeds, and what it breaks."""
-    parts = [_sentence(deeds, language) for deeds in _groups(_together(_worth_a_word(story.scenes)))]
+    """Return the story of a schedule in sentences of at most three parts, and last the claims that it breaks."""
+    told = [_sentence(parts, language) for parts in _groups(_together(_worth_a_word(story.scenes)))]
     last = story.scenes[-1] if story.scenes else None
     if last is not None:
-        parts += [broken(one, language) for one in last.breaks if not _is_said(one, last.did)]
-    return str(words(language)["mark"]["gap"]).join(ended(one, language) for one in parts)
+        told += [broken(harm, language) for harm in last.breaks if not _is_told(harm, last.did)]
+    return str(words(language)["mark"]["gap"]).join(ended(sentence, language) for sentence in told)
 
 
-def _is_said(one: Happening, deeds: Sequence[Happening]) -> bool:
-    """Return whether a theft is there already, as what the event did."""
-    return one.kind is Kind.THEFT and [(deed.kind, deed.others) for deed in deeds] == [(Kind.DELETED_OTHERS, one.others)]
+def _is_told(harm: Happening, happenings: Sequence[Happening]) -> bool:
+    """Return whether the happenings of an event tell a theft already."""
+    return harm.kind is Kind.THEFT and [(each.kind, each.others) for each in happenings] == [(Kind.DELETED_OTHERS, harm.others)]
 
 
-Deed = tuple[Happening, ...]
+Part = tuple[Happening, ...]  # the happenings of one event: a part of a sentence
 
 
-def _worth_a_word(scenes: Iterable[Scene]) -> Iterator[Deed]:
-    """Yield what was done. A client waits once, and not with each of its tries."""
+def _worth_a_word(scenes: Iterable[Scene]) -> Iterator[Part]:
+    """Yield the parts that are told. A client waits once, and not with each of its tries."""
     waits: set[str] = set()
     for scene in scenes:
         kinds = [one.kind for one in scene.did]
@@ -322,46 +322,46 @@ def _worth_a_word(scenes: Iterable[Scene]) -> Iterator[Deed]:
             yield scene.did
 
 
-def _together(deeds: Iterable[Deed]) -> Iterator[Deed]:
-    """Yield deeds, with those of one command at several servers as one."""
-    last: Deed = ()
-    for deed in deeds:
-        if last and _goes_on(last, deed):
-            first = deed[0]
-            last = (replace(first, servers=(*last[0].servers, *first.servers)), *deed[1:])
+def _together(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield the parts, with those of one command at several servers joined."""
+    last: Part = ()
+    for part in parts:
+        if last and _goes_on(last, part):
+            first = part[0]
+            last = (replace(first, servers=(*last[0].servers, *first.servers)), *part[1:])
             continue
         if last:
             yield last
-        last = deed
+        last = part
     if last:
         yield last
 
 
-def _goes_on(last: Deed, deed: Deed) -> bool:
-    one, other = last[0], deed[0]
+def _goes_on(last: Part, part: Part) -> bool:
+    one, other = last[0], part[0]
     same = (one.kind, one.actor, one.others) == (other.kind, other.actor, other.others)
     return same and one.kind in VOTES and len(last) == 1
 
 
-def _groups(deeds: Iterable[Deed]) -> Iterator[list[Deed]]:
-    """Yield the deeds of each sentence: of one client; one of several parts is a sentence of its own."""
-    group: list[Deed] = []
-    for deed in deeds:
-        is_alone = not deed[0].actor or _is_long(deed) or (group and _is_long(group[-1]))
-        if group and (deed[0].actor != group[0][0].actor or is_alone or len(group) == MOST_DEEDS):
+def _groups(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    """Yield the parts of each sentence, all of one client. A part with several happenings is a sentence of its own."""
+    group: list[Part] = []
+    for part in parts:
+        is_alone = not part[0].actor or _is_long(part) or (group and _is_long(group[-1]))
+        if group and (part[0].actor != group[0][0].actor or is_alone or len(group) == MOST_PARTS):
             yield group
             group = []
-        group.append(deed)
+        group.append(part)
     if group:
         yield group
 
 
-def _is_long(deed: Deed) -> bool:
-    return len(deed) > 1 or len(deed[0].servers) > 2 or deed[0].kind in LONG
+def _is_long(part: Part) -> bool:
+    return len(part) > 1 or len(part[0].servers) > 2 or part[0].kind in LONG
 
 
-def _sentence(deeds: Sequence[Deed], language: Language) -> str:
-    first, *others = deeds
+def _sentence(parts: Sequence[Part], language: Language) -> str:
+    first, *others = parts
     marks = words(language)["mark"]
     if not others:
         return did(first, language)

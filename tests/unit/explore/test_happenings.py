@@ -52,7 +52,7 @@ def facts(kind, before=None, after=None, asks=True, longer=False, word=b"SET", a
     ],
 )
 def test_vote(about, kinds, others):
-    """A deed names the server, whose vote it is, and what becomes of it."""
+    """A happening names the server, the owner of its vote, and what becomes of it."""
     found = of_event(facts(**about))
 
     assert [one.kind for one in found] == kinds

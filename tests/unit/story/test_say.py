@@ -148,7 +148,7 @@ def test_a_theft_is_stated_once():
 
 
 def test_votes_of_one_command():
-    """What several servers answer to one command is one deed; what another client does comes between."""
+    """The answers of several servers to one command are one part; an event of another client comes between."""
     votes = [(Happening(Kind.VOTE, actor="A", servers=(number,)),) for number in (1, 2, 3)]
     votes += [(Happening(Kind.VOTE_REFUSED, actor="B", servers=(1,)),)]
     votes += [
