@@ -62,7 +62,7 @@ def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
     axes.plot([place.kept_per_s for place in best], [place.claims for place in best], color=BLUE, marker="o")
     for place in best:
         at = place.kept_per_s, place.claims
-        axes.annotate(place.stage, at, (6, 4), textcoords="offset points", color=BLUE, fontweight="bold")
+        axes.annotate(place.stage, at, (6, 4), textcoords="offset points", color=BLUE, fontweight="bold", fontsize=9.5)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlim(ranked[-1].kept_per_s / 1.4, ranked[0].kept_per_s * 1.4)  # room for the names
