@@ -30,7 +30,7 @@ def write(template: str, path: Path, language: Language, **values: Any) -> Path:
 WIDTH = 850  # px, the width at which GitHub shows a picture
 TITLE, SOFT = 16.5, 9.5  # px: the sizes of letters: of the title, and of the lines below
 NARROW_LETTER = 0.59  # the width of a Latin letter, in letters of the font's size
-ENOUGH = 3  # faults that fit a stage, so that its row says something
+ENOUGH = 3  # faults that fit a stage: with fewer, the stage is not counted in the title
 
 
 def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Language = ENGLISH) -> Path:
@@ -58,7 +58,7 @@ def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Lan
 
 
 def conditions(cells: Sequence[Cell], rows: int, origin: Origin, language: Language = ENGLISH) -> str:
-    """Return the words below: how many scenarios are shown, how many runs a cell stands for, and where the cells are from."""
+    """Return the words below the picture: the number of scenarios, the number of runs for each cell, and the cells' origin."""
     tries = sorted({cell.tries for cell in cells if cell.verdict}) or [0]
     runs = text("matrix", "runs" if len(tries) == 1 else "from_runs", language, tries[-1], least=tries[0])
     alike = "" if tries[-1] < 2 or any(cell.flaky for cell in cells) else text("matrix", "agree", language)

@@ -59,7 +59,7 @@ def write(folder: Path) -> Path:
 
 
 def address(path: Path) -> Path:
-    """Return where a file of the project is on the website."""
+    """Return the path on the website of a file of the project."""
     place = path.relative_to(HOME)
     if path.name == "README.md":
         return place.with_name("index.html")
@@ -93,7 +93,7 @@ def _way(place: Path, name: str | Path) -> str:
 
 @cache
 def _pairs() -> dict[Path | None, Path]:
-    """Return the page in the other language of each document that has one."""
+    """Return for each document with a translation the page in the other language."""
     return {page: other for pair in translations.pages().items() for page, other in (pair, pair[::-1])}
 
 
@@ -129,7 +129,7 @@ def followed(text: str, source: Path) -> tuple[str, list[Path]]:
 
 
 def _runs() -> Path:
-    """Draw the runs to watch in both languages, from what is kept of them, and return the page that leads to them."""
+    """Draw the runs to watch in both languages, from their kept facts, and return the page with links to them."""
     titles = {}
     for name in WATCHED:
         into, picture = RUNS / name, figures.timeline(figures.illustrations()[name])
