@@ -55,9 +55,11 @@ def test_reader_finds_the_way(browser, address, folder, current, word, found):
     assert word in page.locator("main").inner_text()
 
 
-def test_charts_of_the_ladder_can_be_saved(browser, address):
-    """A chart that is a part of its page is saved as a picture of its own."""
+def test_page_of_the_ladder(browser, address):
+    """The ladder's page shows its way to the first page once, and saves each of its charts as a picture of its own."""
     page = browser.open(f"{address}/reports/reference/index.html")
+    ways = page.locator(".site a:visible, main .ways a").evaluate_all("ways => ways.map(way => way.pathname)")
+    assert len(set(ways)) == len(ways) > 3
     for ending, way in ((".svg", page.get_by_role("link", name="SVG")), (".png", page.get_by_role("button", name="PNG"))):
         with page.expect_download() as saved:
             way.first.click()
