@@ -39,6 +39,7 @@ LIBRARY = Library(
 def use(at):
     """Use the lock on a connection of its own."""
     with at.client as connection:
+        connection.autocommit = True  # a lock of the session needs no transaction
         connection.execute(PATIENCE, (str(max(at.wait_ms, 1)),))  # 0 would wait without an end
         connection.execute(ACQUIRE, (at.key,))
         at.work()
