@@ -55,7 +55,7 @@ def test_a_page_is_one_small_file(levels, name):
 
 @every("name", sorted(page.name.removesuffix(".html") for page in KEPT.glob("*.html") if not page.name.startswith("index")))
 def test_the_levels_in_the_documents_are_up_to_date(levels, name):
-    """A level that git keeps holds what ``lab play`` writes now: ``lab play none incr setnx --out docs/play`` renews it."""
+    """A level that git keeps holds what ``lab play`` writes now: ``lab play none --out docs/play`` renews it."""
     varies = dict.fromkeys(("after", "next", "findings", "moves"))  # other levels, and the order of the claims that a move breaks
     both = [data(folder, name) | varies | data(folder, name, "texts") for folder in (KEPT, levels)]
     assert both[0] == both[1]
