@@ -1,6 +1,6 @@
 """The counter behind a fence with an owner: if several holders have the same number, it accepts only the first of them.
 
-A store that forgot its last grant gives the same number again. The pair of number and owner is unique all the same.
+A store that forgot its last grant gives its number again, but to another owner: each pair of number and owner is unique.
 Algorithm: as ``fenced``, with numbers that contain the name of their owner: L. Lamport, "The Part-Time Parliament" (1998).
 """
 

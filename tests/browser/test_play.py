@@ -42,7 +42,7 @@ def test_every_shortest_schedule_is_played(browser, levels):
 
 
 def test_a_solved_level_is_marked(browser, levels):
-    """Whoever follows the lit buttons solves level 1. The browser keeps that, and the index shows it: now, and when it is opened.
+    """A reader who presses each highlighted button solves level 1. The browser keeps that, and the index shows it.
 
     Each page keeps and hears by itself here: on a busy machine Chromium may report nothing to one page of what another has kept.
     """

@@ -83,7 +83,7 @@ PARTS: dict[type, Callable[[Any], Any]] = {
 
 
 def remembered(replica: Replica) -> bytes | None:
-    """Return a digest of what a replica remembers; None if a part of it cannot be read."""
+    """Return a digest of a replica's memory; None if a part of the memory cannot be read."""
     modules, memory = replica.modules, io.BytesIO()
     waits = [
         (thread.own, thread.request, thread.pending, thread.ready, thread.sent, thread.recent, thread.draws, thread.thread)

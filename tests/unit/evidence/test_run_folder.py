@@ -57,7 +57,7 @@ def test_disk_without_room(tmp_path, monkeypatch):
 
 
 def test_folder_in_the_place_of_latest(tmp_path):
-    """If `latest` cannot point to the run, the run has its name all the same."""
+    """If the link `latest` cannot be made, the run's folder is named as usual."""
     (tmp_path / "runs" / "latest" / "mine").mkdir(parents=True)
     folder = RunFolder.create("rush", "lua", tmp_path)
 
