@@ -78,6 +78,7 @@ def test_level_for_everybody(browser, levels):
     assert page.locator("#happened").get_by_role("link", name="Next level").is_visible()
     browser.look(page, "play")
     page.get_by_role("link", name="The same moves on lua").click()
+    page.wait_for_url(re.compile(r"/lua-same-pause\.html"))
     assert page.locator(".chip.to-come").count() == 10
     for language in ("en", "zh"):
         index = browser.open(f"{(levels / 'index.html').as_uri()}?lang={language}")
