@@ -86,9 +86,8 @@ def check_tables(scenario: dict[str, Any], stage: dict[str, Any]) -> None:
 
 
 class FileFacts(msgspec.Struct, frozen=True):
-    """Hold the facts of one file of evidence at the end of the run."""
+    """Hold the hash of one file of evidence at the end of the run, in hexadecimal."""
 
-    # hash of all bytes, in hexadecimal
     sha256: str
 
 
@@ -151,10 +150,11 @@ class RunRecord(msgspec.Struct, kw_only=True):
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     # the options of the replicas' clients, by store
     client_options: dict[str, Any] = msgspec.field(default_factory=dict)
-    # the versions of the programs
+    # the versions of the programs, and the machine
     versions: dict[str, str] = msgspec.field(default_factory=dict)
-    # the machine; and the percentage of its processors' time that programs outside the run took under load, None if unknown
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
+    # under load: the run's own processor time in seconds, and the percentage that other programs took; None if unknown
+    processor_s: Time | None = None
     others_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
 
     @property

@@ -83,7 +83,7 @@ def decide(
         raise
     finally:
         for answer in decision.answers:
-            answer.detail = f"{processors.others_percent()}" if answer.undecided is Undecided.STARVED else answer.detail
+            answer.detail = f"{processors.used()[1]}" if answer.undecided is Undecided.STARVED else answer.detail
         pool.close()
         decision.answers = [answer for answer in decision.answers if not answer.is_moot]
         decision.seconds = time.monotonic() - began_s

@@ -114,6 +114,8 @@ class Judgement(msgspec.Struct, kw_only=True):
     commands_per_increment: float
     # commands that the replicas sent to the lock's store, by their own count
     sent_per_increment: float = 0.0
+    # processor time of all processes of the run, those of the load included; None if it was not measured
+    processor_ms_per_increment: float | None = None
     # from the first request's start to the last one's end
     duration_s: float
     # how many replicas served requests

@@ -14,6 +14,7 @@ A violation is proved by evidence that is complete, and in which the load's reco
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterator
 from itertools import chain
@@ -78,9 +79,8 @@ def _clocks(record: RunRecord, history: History) -> Clocks:
 
 def weigh(record: RunRecord, findings: Findings) -> Judgement:
     """Return the judgement on the findings. A pure function."""
-    claim = record.scenario["tests"]
-    claimed = claim in record.stage["claims"]
-    promised = record.stage["claims"]
+    claim, promised = record.scenario["tests"], record.stage["claims"]
+    claimed = claim in promised
     every = chain.from_iterable(one.violations(findings, one.claim.name in promised) for one in PROMISES.values())
     found = [] if doubts(findings) else list(every)
     for one in found:
@@ -93,6 +93,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     unproved = [strange] if rests else []
     verdict, why = _verdict(record, findings, violations, danger, unproved)
     account, lost, clocks = findings.account, _lost(record, findings), findings.run.clocks
+    writes = account.writes or math.inf  # without a write, the figures of an increment are 0
     return Judgement(
         run=record.run,
         scenario=record.scenario["name"],
@@ -115,10 +116,9 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         violations=violations,
         danger=danger,
         wait_ms=wait_ms(findings.waits_ns),
-        commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / account.writes, 2)
-        if account.writes
-        else 0.0,
-        sent_per_increment=round(findings.sent / account.writes, 2) if account.writes else 0.0,
+        commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / writes, 2),
+        sent_per_increment=round(findings.sent / writes, 2),
+        processor_ms_per_increment=None if record.processor_s is None else round(1000 * record.processor_s / writes, 3),
         duration_s=round(findings.duration_s, 3),
         replicas=len(record.took_part),
         clocks=record.clocks,

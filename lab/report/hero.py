@@ -53,7 +53,7 @@ def rungs() -> list[Rung]:
     known, rows = marks(completed(reference.cells())), []
     for stage in RUNGS:
         runs = reference.of_stage(stage).repeats
-        speeds = mean([run.kept_per_s for run in runs]), mean([run.acknowledged_per_s for run in runs])
+        speeds = mean([run.kept_per_s for run in runs]), mean([run.acknowledged / run.duration_s for run in runs])
         rows.append(Rung(stage, *speeds, tuple(known.get((fault, stage), Mark.UNTRIED) for fault in FAULTS)))
     return rows
 

@@ -37,10 +37,6 @@ class Repeat(msgspec.Struct, kw_only=True):
     duration_s: float
 
     @property
-    def acknowledged_per_s(self) -> float:
-        return self.acknowledged / self.duration_s if self.duration_s else 0.0
-
-    @property
     def kept_per_s(self) -> float:
         return self.kept / self.duration_s if self.duration_s else 0.0
 

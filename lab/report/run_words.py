@@ -148,10 +148,12 @@ class RunWords:
         return verdict.also_seen(self.judgement, self.language, self.judgement.lost_by)
 
     def price(self) -> Iterator[str]:
-        """Yield the price of the lock: increments a second, the waits of requests, and commands an increment."""
+        """Yield the price of the lock: increments a second, processor time, waits, and commands for each increment."""
         judgement, waits = self.judgement, self.judgement.wait_ms
         if judgement.kept >= FEW_KEPT:
             yield self.say("per_s", shown=thousands(judgement.kept_per_s))
+            if each_ms := judgement.processor_ms_per_increment:
+                yield self.say("processor", ms=amount(each_ms))
         if self.grants:
             shown = {"p50": amount(waits["p50"]), "p99": amount(waits["p99"]), "longest": amount(waits["max"])}
             yield self.say("waits_few" if self.grants < FEW_GRANTS else "waits", self.grants, **shown)

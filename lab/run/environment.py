@@ -82,8 +82,7 @@ def fingerprint(folders: Sequence[str], home: Path = HOME) -> str:
     """Return twelve digits that change as soon as a source or scenario in these folders of the project changes."""
     total = hashlib.sha256()
     for path in sorted(path for folder in folders for path in (home / folder).rglob("*") if path.suffix in (".py", ".toml")):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        total.update(f"{path.relative_to(home)} {content}\n".encode())
+        total.update(f"{path.relative_to(home)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()[:12]
 
 
@@ -92,11 +91,11 @@ TICKS_S = 0.5  # a shorter time has too few of the kernel's clock ticks
 
 
 class Processors:
-    """Measure how much of the processors' time, from now on, programs outside the run take.
+    """Measure how much of the processors' time, from now on, the run takes, and how much programs outside the run take.
 
-    If they took most of it, the lock, its store and its waiters were late for that reason, and a bound of time is not broken. The
-    run's own use does not count: a lock that keeps the processors busy makes itself late. The use by programs of a lower priority
-    does not count either: they give way to the run.
+    If others took most of it, the lock, its store and its waiters were late for that reason, and a bound of time is not broken.
+    The run's own use does not count: a lock that keeps the processors busy makes itself late. The use by programs of a lower
+    priority does not count either: they give way to the run.
     """
 
     def __init__(self, supervisor: int) -> None:
@@ -104,12 +103,12 @@ class Processors:
         self._supervisor = supervisor
         self._before = self._now()
 
-    def others_percent(self) -> int | None:
-        """Return the percentage of the processors' time that others have used since then; None if the time was too short."""
+    def used(self) -> tuple[float | None, int | None]:
+        """Return the processor time of the run since then in seconds, and the percentage that others used; None if unknown."""
         if not psutil.pid_exists(self._supervisor):
-            return None
+            return None, None
         spent_s, busy_s, own_s = (after - before for after, before in zip(self._now(), self._before, strict=True))
-        return min(100, max(0, round(100 * (busy_s - own_s) / spent_s))) if spent_s > TICKS_S else None
+        return own_s, min(100, max(0, round(100 * (busy_s - own_s) / spent_s))) if spent_s > TICKS_S else None
 
     def _now(self) -> tuple[float, float, float]:
         """Return the seconds of all processors so far, the seconds in which one was busy, and the seconds that the run used."""

@@ -157,7 +157,7 @@ def _run(
             record.ended = Ending.STOPPED
         except KeyboardInterrupt as interrupt:
             record.ended = _ended_by(interrupt)
-        record.others_percent = processors.others_percent() if processors else None
+        record.processor_s, record.others_percent = processors.used() if processors else (None, None)
         if not record.ended.is_interrupt and not well() and lost:
             record.ended, record.ended_with = Ending.SERVER_LOST, ", ".join(lost)
         with _settling(record):

@@ -46,7 +46,7 @@ def networks() -> set[str]:
 
 
 OF_ONE_RUN = ("versions", "commands", "evidence", "violations")
-OF_THIS_MACHINE = ("others_percent",)  # who else uses the processors is not known of a run in containers
+OF_THIS_MACHINE = ("others_percent", "processor_s", "processor_ms_per_increment")  # not known of a run in containers
 OF_CONTAINERS = ("clock_of",)  # each is asked for its clock
 
 

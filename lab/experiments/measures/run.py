@@ -26,6 +26,7 @@ OF_RUN: dict[str, Callable[[Judgement], float]] = {
     "wait_p99_ms": lambda one: one.wait_ms["p99"],
     "wait_max_ms": lambda one: one.wait_ms["max"],
     "commands_per_increment": lambda one: one.commands_per_increment,
+    "processor_ms_per_increment": lambda one: one.processor_ms_per_increment or 0.0,
     "lost_share": lambda one: max(0, one.lost) / one.acknowledged,
     "acknowledged": lambda one: one.acknowledged,
 }

@@ -35,11 +35,13 @@ def test_run_is_not_among_the_others():
     assert busy.stdout is not None
     assert busy.stdout.readline() == b"done\n"
 
-    mine, foreign = own.others_percent(), elsewhere.others_percent()
+    (used_s, mine), (_, foreign) = own.used(), elsewhere.used()
 
     second = 100 / (time.monotonic() - began_s) / (psutil.cpu_count() or 1)
     assert mine is not None
     assert foreign is not None
+    assert used_s is not None
+    assert used_s > 0.75  # the child that has ended and its parent
     assert foreign - mine > 0.75 * second - 1  # it is rounded
     for process in (busy, idle):
         process.communicate(b"\n")
@@ -47,4 +49,4 @@ def test_run_is_not_among_the_others():
 
 def test_short_run_says_nothing():
     """The kernel counts in ticks: of a moment nobody can say who took the processors."""
-    assert Processors(os.getpid()).others_percent() is None
+    assert Processors(os.getpid()).used()[1] is None
