@@ -90,7 +90,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             what, has = NEEDS[need]
             if not has(stage):
                 raise BadInput(f"the experiment {self.name} needs {what}; the stage {stage.name} does not have it")
-        varied = float(value) * self.times if self.vary else 0.0
+        varied = round(float(value) * self.times, 6) if self.vary else 0.0  # 1.1 * 200 is not quite 220
         options = {self.vary: int(varied) if varied == int(varied) else varied} if self.vary else {}
         return override(
             dataclasses.replace(scenarios.load(self.scenario), danger=self.danger), stage, {**self.options, **options, **given}

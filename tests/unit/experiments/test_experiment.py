@@ -7,6 +7,7 @@ import string
 
 import pytest
 
+from app.locks import stages
 from app.shelf import plugins
 from lab.errors import BadInput
 from lab.evidence.run_folder import find
@@ -44,13 +45,14 @@ def made(name, *points, ended="complete"):
 @pytest.mark.whole
 @every("name", shelf.names)
 def test_experiment_of_the_shelf(name, tmp_path):
-    """An experiment loads, its figures have names in both languages, its findings have recorded numbers, and it is drawn."""
+    """An experiment loads, its values fit its stages, its figures have names in both languages, and it is drawn."""
     one = shelf.load(name)
     recorded = {*one.figures, RATIO} if one.against else {*one.figures}
-    assert one.of in recorded
-    assert {*one.panels, *one.log} <= recorded
+    assert {one.of, *one.panels, *one.log} <= recorded
     assert plugins.file("lab.experiments.measures", one.measure).METER
     assert not one.against or one.against in one.stages
+    if one.measure == "run":
+        assert all(one.fitted(stages()[stage], value, {}) for stage in one.stages for value in shelf.texts(one.values))
     cells = CELLS | {*one.stages, *shelf.texts(one.values)}
     for language in Language:
         assert all(text("figure", figure, language, against="x") for figure in recorded)
