@@ -1,4 +1,4 @@
-"""What commands, statements and their answers mean for a lock."""
+"""Test the meaning of commands, SQL statements and their answers for a lock."""
 
 import pytest
 
@@ -28,26 +28,26 @@ from tests.every import every
     ],
 )
 def test_meaning(command, answer, means):
-    """Only an answer with a meaning of its own is a refusal; the answer of a script never is."""
+    """An answer is a refusal only if it can mean nothing else; the answer of a script is never a refusal."""
     assert meaning(command, answer).name == means
 
 
 def test_key_and_script():
-    """A script is known by its hash, its text or its name; its first key comes after the number of keys."""
+    """The script and the keys are read from the words of a command; a command without them gives empty values."""
     assert (script(("EVALSHA", "hash", 1, "k", "v")), keys(("EVALSHA", "hash", 1, "k", "v"))) == ("hash", ("k",))
     assert (script(("GET", "k")), keys(("GET", "k"))) == ("", ("k",))
     assert keys(("PING",)) == ()
 
 
 def test_words():
-    """A command is known by its name in capitals; a name of two words is two words."""
+    """The name of a command is put in capitals, and a name with a space becomes two words."""
     assert words(("GET", "k")) == ("GET", "k")
     assert words((b"get", "k")) == ("GET", "k")
     assert words(("SCRIPT LOAD", "text")) == ("SCRIPT", "LOAD", "text")
 
 
 def test_unpacked():
-    """The commands of a pipeline are read from what is sent, also if a word has an end of line in it."""
+    """All commands are read from the bytes of a pipeline, also if a word contains an end of line."""
     packed = b"*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nset\r\n$1\r\nk\r\n$4\r\na\r\nb\r\n*1\r\n$4\r\nEXEC\r\n"
 
     assert unpacked(packed) == [("MULTI",), ("SET", b"k", b"a\r\nb"), ("EXEC",)]
@@ -68,8 +68,8 @@ def test_unpacked():
         (("DEL", "lock"), False),
     ],
 )
-def test_what_a_command_does_to_a_lease(command, expected):
-    """Only what sets a TTL, or may set one, prolongs a lease."""
+def test_command_that_prolongs_a_lease(command, expected):
+    """Only a command that sets a TTL, or a script that may set one, prolongs a lease."""
     assert prolongs(command) is expected
 
 
@@ -88,7 +88,7 @@ def test_what_a_command_does_to_a_lease(command, expected):
     ],
 )
 def test_statements(statement, answer, name, means):
-    """The first word is the name; a lock by name is granted or refused, and of other rows only the lock knows."""
+    """The name of a statement is its first word; only an INSERT and a named lock are answered with a clear yes or no."""
     assert (statements.name_of(statement), statements.meaning(name, statement, answer)) == (name, means)
 
 
@@ -103,5 +103,5 @@ def test_statements(statement, answer, name, means):
     ],
 )
 def test_statement_that_renews(statement, prolongs):
-    """Only what changes a row that is there can prolong a lease."""
+    """Only a statement that can change an existing row can prolong a lease."""
     assert statements.renews(statements.name_of(statement), statement) is prolongs

@@ -1,4 +1,4 @@
-"""The stages whose replicas hand their lock over: what they send to the store, and when they do not hand it over."""
+"""Test the stages whose replicas hand their lock over: the commands that they send, and when they do not hand the lock over."""
 
 import threading
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def lock(case, key, wait_ms=10_000):
 
 
 def holder_and_waiter(case, key: str, work: Callable[[], object]) -> SimpleNamespace:
-    """Let one request do the work while another waits for its lock; return what came of both."""
+    """Let one request do the work while another waits for its lock. Return the result or the error of each."""
     stage, _ = case
     came: SimpleNamespace = SimpleNamespace(of_holder=None, of_waiter=None)
 
@@ -78,7 +78,7 @@ def holder_and_waiter(case, key: str, work: Callable[[], object]) -> SimpleNames
 
 @pytest.mark.parametrize(("work", "came_of_it"), [(lambda: "done", "done"), (lambda: 1 / 0, "division by zero")])
 def test_handed_over_without_a_command(case, key, work, came_of_it):
-    """The next request of the replica gets the lock, also if the work failed: the store is asked once to grant it."""
+    """A holder hands its lock to the next request of its replica, also if its work failed; the store is asked once."""
     came = holder_and_waiter(case, key, work)
 
     assert (str(came.of_holder), came.of_waiter) == (came_of_it, True)
@@ -86,7 +86,7 @@ def test_handed_over_without_a_command(case, key, work, came_of_it):
 
 
 def test_ended_lease_is_not_handed_over(case, key, clock):
-    """A lock that may have ended is released, and the next request acquires its own."""
+    """A lock whose lease may have ended is released, and the next request acquires the lock again."""
 
     def outlast_the_ttl() -> None:
         clock.now_s += 1.1 * TTL_MS / 1000

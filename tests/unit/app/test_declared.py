@@ -1,4 +1,4 @@
-"""A declared lock: what a refusal is, what a loss is, how long a lock is asked again, and what becomes of the work's error."""
+"""Test a declared lock: its refusals, its losses, how long it is tried again, and the error of the work."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Lost(Exception): ...  # noqa: N818
 
 
 def run(use, wait_ms=0, work=lambda grant: grant.key, store=None, **options):
-    """Run a declared lock that says no by Held, and by Lost that it was lost."""
+    """Run a declared lock whose errors Held and Lost are answers: before the work a refusal, after it a loss."""
     return declared(use, errors=(Held, Lost), **options)(store, "key", 3000, wait_ms, 1).run(work)
 
 
 def raising(error, after_work=False):
-    """Return the function of a lock that raises an error."""
+    """Return a lock's function that raises this error, before or after the work."""
 
     def use(at):
         if after_work:
@@ -37,7 +37,7 @@ def raising(error, after_work=False):
 
 
 def swallow(at):
-    """Keep the error of the work."""
+    """Do the work, and catch its error."""
     with contextlib.suppress(ZeroDivisionError):
         at.work()
 
@@ -52,14 +52,14 @@ def swallow(at):
         (lambda at: (at.work(), at.lost()), NotOwner),
     ],
 )
-def test_what_a_lock_says(use, error):
-    """A function that does not work was refused; an error is an answer only if it is declared as one."""
+def test_refusals_losses_and_errors(use, error):
+    """A lock whose function does not do the work has refused; an error is an answer only if it is declared as one."""
     with pytest.raises(error):
         run(use)
 
 
 def test_granted():
-    """The work gets the key as the lock makes it, and its answer is returned; its error is raised although the lock keeps it."""
+    """The work gets the lock's key at the store, and its answer is returned; its error is raised even if the lock catches it."""
     assert [run(lambda at: at.work(), key=key) for key in ("lock:{key}", str.upper)] == ["lock:key", "KEY"]
     assert run(lambda at: at.client or at.work(), store=SimpleNamespace(plain=lambda autocommit=True: autocommit)) == "key"
     with pytest.raises(ZeroDivisionError):
@@ -69,7 +69,7 @@ def test_granted():
 
 
 def test_asked_again():
-    """A lock is asked again until the time to wait is over, unless it is given that time: then it has waited by itself."""
+    """A refused lock is called again until the wait time is over, unless it reads that time: then it has waited by itself."""
     asked, waited = [], []
     with pytest.raises(NotAcquired):
         run(asked.append, wait_ms=60)
@@ -83,7 +83,7 @@ def test_asked_again():
 
 
 def test_times():
-    """Seconds are whole if they can be: EX takes no 3.0."""
+    """A time of whole seconds is an int, because Redis' EX takes no 3.0."""
     lock = declared(len)(None, "key", 3000, 1500, 30)
     at = module.At(lock, len)
 
@@ -91,7 +91,7 @@ def test_times():
 
 
 def test_coroutine():
-    """A coroutine awaits the work, in one event loop for all requests."""
+    """A lock's coroutine awaits the work, and all requests share one event loop."""
     loops = []
 
     async def use(at):
@@ -105,7 +105,7 @@ def test_coroutine():
 
 
 def test_own_address(monkeypatch):
-    """A connection for an address of the lock's own code leads to the lab's server; others do not."""
+    """A connection to the address in the lock's own code goes to the lab's server; one to another address does not."""
     monkeypatch.setattr(module, "LED", {})
     store = SimpleNamespace(get_connection_kwargs=lambda: {"host": "127.0.0.1", "port": 7, "password": "secret"})
     declared(len, leads_from="localhost:6379")(store, "key", 3000, 0, 1)

@@ -1,4 +1,4 @@
-"""Failpoints: a fault is prepared by a file, and injected once, by one thread of one replica."""
+"""Test the failpoints: a fault is prepared as a file, and injected once, by one thread of one replica."""
 
 import contextlib
 import json
@@ -38,7 +38,7 @@ def test_one_replica_injects(tmp_path):
 
 
 class Container(agent.Agent):
-    """A replica in a container, with its agent, which is asked without a network."""
+    """A replica in a container; its agent is called without a network."""
 
     name = "a replica"
 
@@ -50,7 +50,7 @@ class Container(agent.Agent):
 
 @pytest.fixture(params=["one machine", "containers"])
 def late_writes(request, tmp_path, monkeypatch) -> Iterator[list[Failpoints]]:
-    """Two replicas, the first of which takes a fault after which a write comes late."""
+    """Yield the failpoints of two replicas; the first that reaches read.after gets a fault that delays its write."""
     monkeypatch.setattr(agent, "launch", lambda *_: 0)
     with contextlib.ExitStack() as ending:
         folders = [tmp_path, tmp_path]
@@ -68,8 +68,8 @@ def late_writes(request, tmp_path, monkeypatch) -> Iterator[list[Failpoints]]:
         yield [Failpoints(folder, f"replica-{number}") for number, folder in enumerate(folders, 1)]
 
 
-def test_late_write_lets_nobody_bring_it_back(late_writes):
-    """A late write waits for those who have read before it, in all replicas; and until it is written, nobody reads."""
+def test_gate_of_late_writes(late_writes):
+    """A late write waits until no request of any replica is between read and write; no request reads before it is written."""
     one, other = late_writes
     for moment in (BEFORE, AFTER):
         one.reach(READ, moment, "late")
@@ -94,7 +94,7 @@ def test_late_write_lets_nobody_bring_it_back(late_writes):
 
 
 def test_stopped_request_goes_on_beside_another(tmp_path):
-    """A fault that is due ends when another request is inside, and that one waits until the stopped request has gone on."""
+    """A fault that is due may end once another request has read; that request waits until the stopped one has gone on."""
     prepare(tmp_path, "fault-1", failpoint="read.after", action="wait", writes_late=True)
     one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
     one.reach(READ, AFTER, "stopped")
@@ -111,7 +111,7 @@ def test_stopped_request_goes_on_beside_another(tmp_path):
 
 
 def test_request_waits_for_the_next_holder(tmp_path):
-    """With ``awaits_grant``, a request stays until another has begun to read, in any replica; a read before it does not count."""
+    """With ``awaits_grant``, a request waits until another request of any replica reads; an earlier read does not count."""
     prepare(tmp_path, "fault-1", failpoint="release.before", action="wait", awaits_grant=True)
     one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
     other.reach(READ, BEFORE, "early")
@@ -139,7 +139,7 @@ def test_request_waits_for_the_next_holder(tmp_path):
     ],
 )
 def test_told_no(meanings, told_no):
-    """A stage was refused only if the store said so, and no other answer can have been a yes."""
+    """A request was refused only if the store refused a command, and no other answer can have been a yes."""
     one = RequestContext()
     one.enter(ACQUIRE)
     for meaning in meanings:
@@ -150,8 +150,8 @@ def test_told_no(meanings, told_no):
     assert not one.sent.told_no
 
 
-def sent(one: RequestContext, *commands) -> list[int]:
-    """Send commands, each with its answer, its meaning, its key and perhaps its server. Return when they were sent."""
+def send(one: RequestContext, *commands) -> list[int]:
+    """Send commands: name, answer, meaning, key and perhaps server. Return when each was sent, in nanoseconds."""
     one.enter(ACQUIRE)
     times = []
     for name, answer, meaning, key, *server in commands:
@@ -167,27 +167,27 @@ def sent(one: RequestContext, *commands) -> list[int]:
         ([1], None),  # one command: no other was sent before it
         ([1, 2, 3], 0),
         ([1, 2], 0),  # a server does not answer
-        ([1, 2, 3, 1, 2, 3, 1, 2, 3], 6),  # a try, what took it back, and a try
-        ([1, 2, 3, 1, 2, 3], 3),  # the try before took nothing back
+        ([1, 2, 3, 1, 2, 3, 1, 2, 3], 6),  # a try, its release, and a second try
+        ([1, 2, 3, 1, 2, 3], 3),  # two tries, and no release between them
         ([1, 2, 3, 1], None),
     ],
 )
 def test_the_first_vote(servers, first):
-    """A try asks each of several servers once: a lease counts from its first command."""
+    """A try asks each of several servers once, and the lease counts from the first command of the last try."""
     one = RequestContext("r1")
-    sent_ns = sent(one, *(("EVAL", 1, Meaning.OPEN, "lock", server) for server in servers))
+    sent_ns = send(one, *(("EVAL", 1, Meaning.OPEN, "lock", server) for server in servers))
 
     assert one.sent.leased_ns("lock") == (0 if first is None else sent_ns[first])
 
 
 def test_the_command_that_begins_a_lease():
-    """A lease counts from the last command about its key. No refusal begins it, no look, and no command about another key."""
+    """A lease counts from the last command that may have set its key; a refusal, a read and another key do not begin it."""
     one = RequestContext()
     about_lock = (Meaning.AGREED, Meaning.OPEN, Meaning.REFUSED, Meaning.LOOKED)  # the second sets its TTL
-    sent_ns = sent(one, *(("SET", None, meaning, "lock") for meaning in about_lock), ("SET", None, Meaning.OPEN, "fences"))
+    sent_ns = send(one, *(("SET", None, meaning, "lock") for meaning in about_lock), ("SET", None, Meaning.OPEN, "fences"))
 
     assert sent_ns[0] < one.sent.leased_ns("lock") == sent_ns[1] < one.sent.at_ns
-    assert one.sent.leased_ns("fences") == 0  # it was the last one
+    assert one.sent.leased_ns("fences") == 0  # 0: it was the last command
 
 
 def test_failed_renewal(tmp_path, monkeypatch):
@@ -206,12 +206,12 @@ def test_failed_renewal(tmp_path, monkeypatch):
 
 @every("refusal, grant", [(1800, None), (-1800, 1), (1, 0), ("held by r1", None), ([0, 1800], [1, 0]), (0, -1)])
 def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
-    """The answer after which a request entered its work is the yes of that script, and no other answer is."""
+    """Only the answers of a script after which a request began its work count as a yes of that script."""
     failpoints = Spy(tmp_path)
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
 
     def acquire() -> list[int]:
-        """Ask three times; return after how many answers the failpoint was reached."""
+        """Ask three times. Return how often the failpoint was reached, after each answer."""
         one = RequestContext("r1")
         one.enter(ACQUIRE)
         reached = []
@@ -240,17 +240,17 @@ def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
     ],
 )
 def test_commands_of_the_lock(tmp_path, monkeypatch, granted, keys, expected):
-    """A command about another key than that of the grants is none of the lock, once the acquire of a grant was about it."""
+    """Once an acquire used the key of its grant, a command with other keys alone does not belong to the lock."""
     monkeypatch.setattr(RequestContext, "failpoints", failpoints := Failpoints(tmp_path, "replica-1"))
     one = RequestContext("r1")
-    sent(one, ("SET", True, Meaning.AGREED, "lock"), ("INCR", 1, Meaning.OPEN, "lock:tries"))
+    send(one, ("SET", True, Meaning.AGREED, "lock"), ("INCR", 1, Meaning.OPEN, "lock:tries"))
     one.granted(granted)
 
     assert failpoints.are_of_the_lock(keys) is expected
 
 
 def test_after_the_second_command(tmp_path, monkeypatch):
-    """The moment after the second command comes once in a phase, whatever the store has answered."""
+    """The failpoint after the second command is reached once in a phase, whatever the store answers."""
     failpoints = Spy(tmp_path)
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
     one = RequestContext("r1")
@@ -267,7 +267,7 @@ def test_after_the_second_command(tmp_path, monkeypatch):
 
 
 def test_hang_ends_without_a_write(tmp_path):
-    """A request that hangs fails when the hang is over: it never goes on with its work."""
+    """A request that hangs fails when the hang is over: it never continues its work."""
     prepare(tmp_path, "fault-1", failpoint="read.after", action="hang", for_ms=20)
     before_ns = monotonic_ns()
 

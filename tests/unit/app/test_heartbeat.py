@@ -1,4 +1,4 @@
-"""The heartbeat: a replica journals that it did not run for a while."""
+"""Test the heartbeat: a replica journals each gap in which it did not run."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from app.journal import AnyEvent, Journal, Stalled
 
 
 def stalls(path: Path) -> list[Stalled]:
-    """Return the gaps that a journal has."""
+    """Return the stalls in a journal."""
     events = msgspec.json.Decoder(AnyEvent).decode_lines(path.read_bytes())
     return [event for event in events if isinstance(event, Stalled)]
 
 
 def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
-    """A beat that is in time writes nothing; a late one writes the gap once, without a wait that the kernel does not know."""
+    """A beat in time writes nothing; a late beat writes its gap once, and no queue time if the kernel has no figure of it."""
     now_ns = 10**9
     monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: now_ns)
     monkeypatch.setattr(heartbeat, "QUEUE", tmp_path / "missing")

@@ -1,4 +1,4 @@
-"""An increment stamps each step when it happens."""
+"""Test an increment: it journals each step when it happens."""
 
 from time import monotonic_ns
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from tests.fake_number import Number
 
 
 class LostLock:
-    """A lock that is lost before the write, and releases all the same. error: of its release, if that fails."""
+    """A lock that is lost before the write, and is released. error: the error of the release; None if it succeeds."""
 
     release_began_ns = 0
 
@@ -33,7 +33,7 @@ class LostLock:
 
 
 def lock(*deeds):
-    """A lock that does the work, in a plain way, or raises an error, one after the other; its answer is that of the last."""
+    """Return a lock that does the work, or raises an error, once for each deed; it returns the result of the last work."""
 
     def run(work):
         done = None
@@ -48,7 +48,7 @@ def lock(*deeds):
 
 @pytest.fixture
 def increment(tmp_path):
-    """Do an increment under a lock. ``increment.events()`` is what its journal has."""
+    """Return a function that does an increment under a lock; its ``events()`` returns the events in the journal."""
 
     def run(one, number=None, **about):
         return Increment("r1", number or Number(), Journal(tmp_path / "journal"), 0, **about).run(lambda: one)
@@ -60,36 +60,36 @@ def increment(tmp_path):
     return run
 
 
-def of(events, kind):
+def of_kind(events, kind):
     return [event for event in events if isinstance(event, kind)]
 
 
 def test_repeated_write_is_no_write(increment):
-    """If the resource applies a request once, the second doing of the work writes nothing, and gives the same answer."""
+    """If the resource applies a request once, doing the work again writes nothing, and gives the same answer."""
     answer = increment(lock("work", "work"), Number(once=True))
 
     events = increment.events()
-    assert [event.turn for event in of(events, Wrote)] == [1]
-    assert [event.turn for event in of(events, Refusal)] == [2]
-    assert [event.result for event in of(events, Released)] == ["ok", "ok"]
+    assert [event.turn for event in of_kind(events, Wrote)] == [1]
+    assert [event.turn for event in of_kind(events, Refusal)] == [2]
+    assert [event.result for event in of_kind(events, Released)] == ["ok", "ok"]
     assert answer.wrote == 1
 
 
 @pytest.mark.parametrize("error", [None, NotOwner("lock", "r1"), ConnectionError("the store is down")])
 def test_failed_work_ends_before_its_release(increment, error):
-    """If the work fails, the grant ends before the lock's own release, and the client gets its error, also if that fails."""
+    """If the work fails, its grant ends before the lock's release, and the client gets its error even if the release fails."""
     one = LostLock(error)
 
     with pytest.raises(Abandoned):
         increment(one)
 
-    (released,) = of(increment.events(), Released)
+    (released,) = of_kind(increment.events(), Released)
     assert 0 < released.releasing_ns <= one.release_began_ns
     assert released.result.startswith("error: Abandoned")
 
 
 def test_no_owner_before_the_work(increment):
-    """A request whose work never began is not acknowledged: a lock may find that it is not its own before the work."""
+    """A request is not acknowledged if its lock raises NotOwner before the work began."""
     with pytest.raises(NotOwner):
         increment(lock(NotOwner("lock", "r1")))
 
@@ -98,26 +98,26 @@ def test_no_owner_before_the_work(increment):
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
 def test_stage_that_exits_is_an_error(increment, error):
-    """A stage that would end its process fails its request, and the reason is on record."""
+    """A stage that raises SystemExit or KeyboardInterrupt fails its request, and the journal has the reason."""
     with pytest.raises(RuntimeError, match=f"the stage raised {type(error).__name__}"):
         increment(lock(error))
 
-    assert of(increment.events(), GaveUp)[0].why == f"{type(error).__name__}: {error}"
+    assert of_kind(increment.events(), GaveUp)[0].why == f"{type(error).__name__}: {error}"
 
 
 def test_writes_are_journaled_at_the_commit(increment):
     """If the transaction of two writes fails, neither write is in the journal; if it succeeds, both are."""
     with pytest.raises(OSError, match="the connection is gone"):
         increment(lock("work", OSError("the connection is gone")), Number(is_pending=True), receipts=Number(is_pending=True))
-    assert of(increment.events(), (Wrote, WroteAgain)) == []
+    assert of_kind(increment.events(), (Wrote, WroteAgain)) == []
 
     increment(lock("work"), Number(is_pending=True), receipts=Number(is_pending=True))
     assert [type(event) for event in increment.events()][-5:] == [Got, Writing, Wrote, WroteAgain, Released]
 
 
 @pytest.mark.parametrize(("stock", "sold_out"), [(None, False), (4, False), (3, True)])
-def test_sells_only_what_is_left(increment, stock, sold_out):
-    """A request sells an item only if one is left. Otherwise it writes nothing, and is answered."""
+def test_sells_only_if_an_item_is_left(increment, stock, sold_out):
+    """A request sells an item only if one is left; otherwise it writes nothing, and answers that all are sold."""
     answer = increment(lock("work"), Number(holds=3), stock=stock)
 
     assert answer.sold_out is sold_out
@@ -127,7 +127,7 @@ def test_sells_only_what_is_left(increment, stock, sold_out):
 
 @pytest.mark.parametrize(("stage", "stock"), [("lua", 2000), ("bucketed", 250)])
 def test_bucket_sells_its_share(stage, stock):
-    """A stock of eight buckets is an eighth for each."""
+    """A lock without buckets sells the whole stock, and each of eight buckets sells an eighth of it."""
     assert stock_of_a_grant(stages()[stage], Settings(stock=2000)) == stock
 
 
@@ -135,7 +135,7 @@ def test_bucket_sells_its_share(stage, stock):
     "grant", [{"key": b"lock"}, {"fence": "7"}, {"fence": True}, {"fence": 2**63}, {"fence": -1}, {"owner": None}]
 )
 def test_grant_that_no_journal_can_have(increment, grant):
-    """A grant that could not be read again fails the request, and leaves no line that would look like damage."""
+    """A grant with a field of a wrong type or size fails its request, and adds no damaged line to the journal."""
     with pytest.raises(TypeError, match=rf"key and owner must be texts, .* in Grant\(.*{next(iter(grant))}="):
         increment(SimpleNamespace(run=lambda work: work(Grant(**{"key": "lock", **grant}))))
 

@@ -1,4 +1,4 @@
-"""Nested locks: what the journal keeps of the outer lock."""
+"""Test nested locks: the facts about the outer lock that the journal keeps."""
 
 import time
 
@@ -17,7 +17,7 @@ from tests.fake_number import Number
 
 
 class Fake:
-    """A lock that notes when it did what."""
+    """A lock that notes the times of its steps."""
 
     def __init__(self, key: str, gives_up: bool = False, valid: bool = True) -> None:
         self.key = key
@@ -90,7 +90,7 @@ def test_order_of_two_locks(nested, locks):
 
 
 def test_inner_lock_gives_up(events):
-    """A request that holds the outer lock and gives up the inner one leaves no grant, and nothing of it for the next request."""
+    """A request that gives up the inner lock journals the outer lock that it held; the next request has no outer lock."""
     with pytest.raises(NotAcquired):
         events(NestedLock(Fake("outer"), Fake("inner", gives_up=True)))
 

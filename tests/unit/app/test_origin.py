@@ -1,4 +1,4 @@
-"""A replica refuses requests that a browser sends for a page of another site."""
+"""Test that a replica refuses requests that a browser sends for a page of another site."""
 
 from app.settings import Settings
 from app.web import create_app
@@ -7,9 +7,9 @@ from lab.servers.programs.gunicorn import Gunicorn
 
 
 def test_names_that_a_user_adds():
-    """A user adds names with LAB_HOSTS. In a container, where another address is listened on, a replica accepts any.
+    """A replica accepts the names in LAB_HOSTS; in a container it listens on all addresses, and by default accepts any name.
 
-    If any name is accepted, a page must still come from the name that it asks for.
+    If it accepts any name, the origin of a request must still be the host that the request names.
     """
 
     def status(names: str, host: str, **more: str) -> int:

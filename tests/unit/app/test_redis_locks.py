@@ -1,4 +1,4 @@
-"""What the locks in one Redis do when the work fails, when a stranger has the key, and when they are entered again."""
+"""Test the locks in one Redis when the work fails, when another owner has the key, and when the holder enters again."""
 
 import sys
 import threading
@@ -26,7 +26,7 @@ def lock(name, store, key, wait_ms=0, **lease):
 
 @pytest.mark.parametrize("name", ["reentrant", "request_owner", *RENEWED])
 def test_failed_work_whose_lock_is_gone(name, store, key):
-    """If the work fails and its lock is gone, the error is that of the work. If it succeeds, it is that of the release."""
+    """If the lock is gone, work that failed raises its own error, and work that succeeded raises the error of the release."""
 
     def lose(grant):
         store.holds.clear()
@@ -40,7 +40,7 @@ def test_failed_work_whose_lock_is_gone(name, store, key):
 
 @pytest.mark.parametrize("name", RENEWED)
 def test_inner_release_keeps_the_renewal(name, store, key):
-    """An inner release leaves the renewal of the outer lock as it is."""
+    """An inner release does not end the renewal of the outer lock."""
     before = len(RENEWER.held)
 
     def work(grant):
@@ -65,7 +65,7 @@ def test_renewal_beyond_the_time_limit(store, key):
 
 @pytest.mark.parametrize("name", SUBSCRIBED)
 def test_wait_without_ttl(name, store, key):
-    """A waiter at a key without a TTL waits for a message for as long as it is ready to wait, and does not poll."""
+    """A waiter for a key without a TTL waits for one message until its wait time is over, and does not poll."""
     store.holds[key], store.ttls_ms[key] = {"stranger": 1}, PERSISTENT
 
     with pytest.raises(NotAcquired):
@@ -99,12 +99,12 @@ class TakenStore:
         return False
 
     def delete(self, *_: object) -> None:
-        """Free nothing."""
+        """Delete nothing: the key stays."""
 
 
 @pytest.mark.parametrize("name", ["setnx_no_else", str(decided.slips()["retries_by_recursion"])], ids=["no else", "else"])
 def test_recursion_ends_with_the_stack(name):
-    """Each try keeps a frame, so a patient waiter fails after as many tries as the stack has frames."""
+    """If each try is a nested call, a waiter fails when its tries have used up the stack, long before its wait time is over."""
     store = TakenStore()
     lock = stage(name).lock(store, "key", ttl_ms=0, wait_ms=60_000, retry_ms=0)
 

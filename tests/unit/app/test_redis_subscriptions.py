@@ -1,4 +1,4 @@
-"""A process is subscribed to a channel while a thread listens, and no message is kept for which nobody waited."""
+"""Test the subscriptions: a process is subscribed while a thread listens, and keeps no message for which no thread waits."""
 
 import queue
 import threading
@@ -12,7 +12,7 @@ BROKEN = ("broken", "")
 
 
 class FakePubSub:
-    """redis-py's subscription, with a server in it that confirms at once."""
+    """A subscription like redis-py's, with a server that confirms at once."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
@@ -20,7 +20,7 @@ class FakePubSub:
         self.channels: set[str] = set()
         self.broken = False
         self.closed = False
-        self.passed = threading.Event()  # set when the barrier of ``settle`` was taken in
+        self.passed = threading.Event()  # set when the listening thread has handled the barrier of ``settle``
 
     def subscribe(self, name: str) -> None:
         self._send("subscribe", name)
@@ -56,7 +56,7 @@ class FakePubSub:
         return {"type": response[0], "channel": response[1]}
 
     def settle(self) -> None:
-        """Wait until all that has come was taken in."""
+        """Wait until the listening thread has handled all responses."""
         self.passed.clear()
         self.coming.put(("barrier", ""))
         assert self.passed.wait(10)
@@ -73,7 +73,7 @@ def subscriptions(server) -> RedisSubscriptions:
 
 
 def permits(channel) -> int:
-    """Take all messages that are waiting, and return how many they were."""
+    """Take all messages of a channel. Return how many there were."""
     number = 0
     while channel.messages.acquire(blocking=False):
         number += 1
@@ -103,8 +103,8 @@ def test_failed_subscription(server, subscriptions):
         assert permits(channel) == 1
 
 
-def test_nobody_connects_again_for_nobody(server, subscriptions):
-    """After the last listener has left, a broken connection is not made again."""
+def test_listener_after_a_break_subscribes(server, subscriptions):
+    """The next listener subscribes again after the connection broke while no thread listened."""
     with subscriptions.channel("free"):
         server.settle()
     server.coming.put(BROKEN)

@@ -1,4 +1,4 @@
-"""Redlock's validity: the grant carries it, and the work asks before it writes."""
+"""Test Redlock's validity: the work asks the grant for it before it writes."""
 
 from types import ModuleType, SimpleNamespace
 
@@ -14,7 +14,7 @@ TTL_MS = 1000
 
 
 class FakeNodes:
-    """Five servers: a number of them agree, and their answers take a while."""
+    """Five servers, of which ``agree`` say yes. All answers together take ``take_s`` seconds."""
 
     def __init__(self, clock: FakeClock, agree: int = 5, take_s: float = 0.0) -> None:
         self.clock, self.agree, self.take_s = clock, agree, take_s
@@ -40,7 +40,7 @@ def stage(monkeypatch, clock) -> ModuleType:
 
 
 def test_no_validity_left(stage, clock):
-    """Five votes that came later than the TTL are no lock: they are given back."""
+    """Five votes that arrive after the TTL grant no lock, and are released."""
     nodes = FakeNodes(clock, take_s=1.1)
 
     with pytest.raises(NotAcquired):
@@ -50,7 +50,7 @@ def test_no_validity_left(stage, clock):
 
 
 def test_work_is_abandoned(stage, clock):
-    """An increment whose validity ended while it worked writes nothing."""
+    """An increment whose lock loses its validity during the work writes nothing."""
     written = []
     lock = stage.Lock(FakeNodes(clock), "key", TTL_MS, 0, 10)
     slow = SimpleNamespace(read=lambda grant: clock.sleep(2) or 0, write=lambda value, grant: written.append(value))

@@ -1,4 +1,4 @@
-"""Messages of the Redis protocol, cut out of what has arrived so far."""
+"""Test how messages of the Redis protocol are read from the bytes that have arrived so far."""
 
 import pytest
 import redis
@@ -33,7 +33,7 @@ def test_message_is_read_when_it_is_whole(data, value):
 
 
 def test_command_is_read_like_a_message():
-    """Commands are read in a quicker way, which gives the same words."""
+    """The quicker reader of commands returns all words of a command, and nothing for a part of one."""
     quick = b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"
 
     assert command(quick) == ([b"GET", b"k"], len(quick))
@@ -43,7 +43,7 @@ def test_command_is_read_like_a_message():
 
 
 def test_errors_are_answers():
-    """What the server refuses is an answer; what is no Redis at all is not."""
+    """An error from Redis is an answer; bytes that are not of the Redis protocol raise NotRedis."""
     answer, _ = message(b"-ERR no\r\n") or (None, 0)
 
     assert isinstance(answer, redis.ResponseError)

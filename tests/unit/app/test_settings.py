@@ -1,4 +1,4 @@
-"""Flags and environment to one record, or a clear refusal."""
+"""Test how flags and environment make one record of settings, or a clear refusal."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_password_is_never_shown():
     ],
 )
 def test_bad_setting_is_refused(environ, words):
-    """A setting that makes no sense is refused by name."""
+    """A wrong setting is refused in one line, with its name."""
     with pytest.raises(SettingsError) as refusal:
         Settings.read(environ)
 

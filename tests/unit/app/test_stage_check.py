@@ -1,4 +1,4 @@
-"""A stage file whose record makes no sense is refused when it is read, with the key, the value and the choices."""
+"""Test that a stage file with a wrong record is refused when it is read, with the key, the value and the choices."""
 
 import pytest
 
@@ -78,7 +78,7 @@ def refusal(folder, text: str) -> str:
     ],
 )
 def test_wrong_key_is_refused(tmp_path, keys, words):
-    """A key that makes no sense is refused in one line."""
+    """A wrong key of a stage's record is refused in one line, without an address in memory."""
     said = refusal(tmp_path, f"\nSTAGE = Stage(\n    {keys},\n)\n")
 
     assert [word for word in words if word not in said] == []
@@ -97,14 +97,14 @@ def test_wrong_key_is_refused(tmp_path, keys, words):
     ],
 )
 def test_no_record(tmp_path, text, words):
-    """A file without a record, or with something else in its place, is refused."""
+    """A file without a record, or with another object in its place, is refused."""
     said = refusal(tmp_path, text)
 
     assert [word for word in words if word not in said] == []
 
 
 def test_claims_are_given_twice(tmp_path):
-    """A stage states all its claims, or what it gains and loses."""
+    """A stage that states both all its claims and the changes of its claims is refused."""
     keys, words = (
         "claims=claims('fair'), gains='reentrant'",
         "give either all claims in claims, or what changes in gains and loses",
@@ -121,7 +121,7 @@ def test_one_limit_of_times():
 
 
 def test_import_that_never_ends(tmp_path, monkeypatch):
-    """A file whose import does not end is named with its line."""
+    """A file whose import does not end in time is refused, with the line at which it waits."""
     monkeypatch.setattr(plugins, "IMPORT_S", 1)
     (tmp_path / "mine.py").write_text("import threading\nthreading.Event().wait()", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""The diff of two stages shows what the new stage teaches, and nothing else."""
+"""Test the diff of two stages: it shows the code that the new stage changes, and nothing else."""
 
 import pytest
 
@@ -12,7 +12,7 @@ PAIRS = [(STAGES[one.follows], one) for one in STAGES.values() if one.follows]
 
 @every("old, new", PAIRS)
 def test_diff_without_record_and_machinery(old, new):
-    """No diff shows the record or the machinery of another stage."""
+    """A diff has no line of a stage's record, and none of the renewing thread, except in `watchdog`, which introduces it."""
     changed = [line[1:] for line in difference(old, new) if line[0] in "+-"]
 
     assert not [line for line in changed if line.startswith(("STAGE", "    lock=", "    follows=", "    gains=", "    loses="))]
@@ -28,5 +28,5 @@ def test_stage_with_anothers_lock():
 
 @pytest.mark.parametrize("name", names())
 def test_followers_of_a_stage(name):
-    """What is read in the files of the stages is what they state when they are imported."""
+    """The followers that are read from the files of the stages are the ones that the imported stages state."""
     assert followers(name) == [one.name for one in STAGES.values() if one.follows == name]

@@ -1,4 +1,4 @@
-"""The lock of `zookeeper`, over a session that exists only here."""
+"""Test the lock of `zookeeper` with a session in memory."""
 
 import contextlib
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from app.locks import stages
 
 
 class Session:
-    """Nodes in memory, as a session of the client has them."""
+    """Nodes in memory, with the methods of the client's session."""
 
     class Unanswered(Exception):  # noqa: N818 - the client's name
         pass
@@ -53,7 +53,7 @@ def lock(name, store, wait_ms=0):
 
 @pytest.mark.parametrize(("name", "gets_it"), [("zookeeper", True), ("zookeeper_no_recheck", False)])
 def test_node_before_goes_before_the_watch(name, gets_it, store, monkeypatch):
-    """A waiter whose predecessor left between its look and its watch gets the lock, if it heeds what `exists` answers."""
+    """A waiter whose predecessor leaves between the look and the watch gets the lock only if it uses the answer of `exists`."""
     predecessor, _ = store.create_ephemeral_sequential("/lab:test/other-")
     look = store.exists
 
@@ -82,7 +82,7 @@ def fall_silent(store):
 
 @pytest.mark.parametrize(("event", "expected"), [(None, True), (suspend, False), (end, False), (fall_silent, False)])
 def test_holder_heeds_its_session(store, event, expected):
-    """A holder stops if the client is suspended, if its node is gone, and if no server answers."""
+    """A grant is no longer valid if the client is suspended, if its node is gone, or if no server answers."""
 
     def work(grant):
         if event is not None:
