@@ -1,4 +1,4 @@
-"""The book in docs/: each stage has its chapter, figures and pictures come from runs that are kept, links lead somewhere."""
+"""Test the book in docs/: each stage has its chapter, and figures and pictures come from kept runs."""
 
 import re
 from pathlib import Path
@@ -15,19 +15,17 @@ from tests.every import every
 from tools.book import chapters, figures, generate
 from tools.book.figures import Illustration, illustrations
 
-PLACES = ["problem", "diff", "verdicts", "still", "neighbours"]  # what every chapter holds, in this order
+PLACES = ["problem", "diff", "verdicts", "still", "neighbours"]  # the generated parts of every chapter, in this order
 
 
 def prose(path: Path) -> str:
-    """A document without its fenced code."""
+    """Return a document without its fenced code."""
     return re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
 @every("stage", stages)
 def test_every_stage_has_a_chapter(stage):
-    """Every stage has a chapter with all parts in order. It goes from the code to what happened, what is still wrong, and the
-    documents, shows the pictures that are listed for it, and is short enough to be read in one go.
-    """
+    """The chapter of a stage has its parts in order, the pictures that are listed for it, and at most 120 lines of its own."""
     path = chapters.FOLDER / f"{stage}.md"
     assert path.exists(), f"the chapter of {stage} is missing: begin with a copy of another"
     text = path.read_text(encoding="utf-8")
@@ -37,7 +35,7 @@ def test_every_stage_has_a_chapter(stage):
     before_still = text.partition("## Still wrong")[0]
     shown = re.findall(r"<!-- generated: picture (\w+) (\w+) -->", text)
     listed = [(one.stage, one.scenario) for one in illustrations().values() if one.stage == stage]
-    # without code, a picture, links, and the table of verdicts, which grows with the scenarios
+    # the chapter without its code, its schedule, and, below, the table of verdicts, which grows with the scenarios
     own = re.sub(
         r"```(?:diff|python).*?```|\n<!-- generated: schedule .*?<!-- end -->\n|\*\*Be the scheduler.*?\n\n",
         "",
@@ -58,7 +56,7 @@ def test_every_stage_has_a_chapter(stage):
 
 
 def test_cell_that_is_not_tried_yet(monkeypatch):
-    """A scenario that fits a stage, and is not in the matrix yet, is no error: the figure comes with the next matrix."""
+    """A cell that is not in the matrix yet is no error: its figure comes with the next matrix."""
     monkeypatch.setattr(reference, "cells", list)
 
     assert chapters.PARTS["cell"]("rush", "lua") == "not tried yet"
@@ -66,7 +64,7 @@ def test_cell_that_is_not_tried_yet(monkeypatch):
 
 @every("one", lambda: illustrations().values())
 def test_picture_shows_its_run(one):
-    """A picture shows the run that it is listed with, and what is kept of the run is no more than that."""
+    """A picture shows the run that it is listed with, and every grant outside its time belongs to a request with a fault."""
     kept, picture = figures.result(one), figures.timeline(one)
     since, until = picture.opens
     outside = {grant.request for grant in picture.held if grant.got > until or grant.until < since}
@@ -78,7 +76,7 @@ def test_picture_shows_its_run(one):
 
 
 def test_kept_runs():
-    """Every kept run and every folder of pictures is listed, and each chapter is that of a stage."""
+    """The list of pictures has every kept run and every folder of pictures, and each chapter belongs to a stage."""
     assert sorted(path.stem for path in chapters.FOLDER.glob("*.md")) == sorted(stages())
     assert set(figures.results()) == set(illustrations())
     assert {path.name for path in figures.PICTURES.iterdir() if path.is_dir()} <= set(illustrations())
@@ -86,7 +84,7 @@ def test_kept_runs():
 
 @every("path", generate.documents)
 def test_no_line_begins_with_a_figure(path):
-    """No line begins with a generated figure: Markdown would take the line for HTML."""
+    """No line begins with a generated figure, because Markdown would take the line for HTML."""
     begun = [line for line in prose(path).splitlines() if re.match(r"\s*([-*] |\d+\. )?<!-- generated: [^\n]+? -->.", line)]
 
     assert begun == []
@@ -101,7 +99,7 @@ def test_glossary_terms():
 
 
 def test_run_below_a_third():
-    """The run of late writes leaves less than a third, though each replica served its share."""
+    """In the run of late writes, less than a third of the increments is left, although each replica served its share."""
     judgement = figures.result(illustrations()["local-late_writes"]).judgement
     share = judgement.danger["least_share_percent"]
 
@@ -111,7 +109,7 @@ def test_run_below_a_third():
 
 
 def test_kept_facts_draw_the_same(tmp_path, monkeypatch, request):
-    """What is kept of a run is drawn as the whole run would be drawn."""
+    """The picture of the kept facts of a run is the same as the picture of the whole run."""
     request.addfinalizer(figures.results.cache_clear)  # a later test in the same process reads the book's own runs
     monkeypatch.setattr(figures, "KEPT", tmp_path / "kept")
     run = made_run(tmp_path / "20260101T000000.000Z-rush-none-1")

@@ -1,4 +1,4 @@
-"""What has drifted is listed, and a picture is the same when it shows the same."""
+"""Test the list of generated files that have drifted, and the comparison of two pictures."""
 
 import re
 
@@ -17,7 +17,7 @@ PAGE = "<!-- generated: figure none lost -->{}<!-- end -->"
 
 @pytest.fixture
 def book(tmp_path, monkeypatch):
-    """A book with one page and one picture, the picture is as made."""
+    """Return the folder of a book with one page and one picture, which are up to date."""
     monkeypatch.setattr("tools.book.__main__.HOME", tmp_path)
     monkeypatch.setattr(generate, "documents", lambda: [tmp_path / "page.md"])
     drawn = tmp_path / "drawn" / "one.svg"
@@ -34,7 +34,7 @@ def written(path, text):
     return path
 
 
-def test_what_has_drifted_is_listed(book):
+def test_drifted_files_are_listed(book):
     """`python -m tools.book --check` exits with 1 and names each document and picture that differs; it changes none."""
     before = CliRunner().invoke(command, ["--check"], standalone_mode=False)
     written(book / "page.md", PAGE.format("x"))
@@ -49,7 +49,7 @@ def test_what_has_drifted_is_listed(book):
 
 
 def test_same_picture():
-    """Another text or another place of a shape is another picture; ids and the last digits are not seen."""
+    """Two pictures differ if a text, a colour or the place of a shape differs; ids and last digits make no difference."""
     text = DRAWN.read_text(encoding="utf-8")
     place = re.search(r"M (\d+\.\d+) ", text[text.index("LineCollection") :])
     changed = {

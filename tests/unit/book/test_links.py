@@ -1,4 +1,4 @@
-"""The links of the documents: a dead one is found, in Markdown and in HTML, and one to what git keeps is not."""
+"""Test the links of the documents: a dead link is found, in Markdown and in HTML."""
 
 import re
 from typing import get_args
@@ -21,7 +21,7 @@ from tools.book import links
 
 
 def test_dead_links_are_found(tmp_path, monkeypatch):
-    """A file that git does not keep and a heading that is not there are dead; code and addresses of other sites are no links."""
+    """A link is dead if git does not keep its file or its heading does not exist; code and other sites are not checked."""
     page = tmp_path / "page.md"
     page.write_text(
         '# One\n[a](#one) [b](#two) [c](none.md) [d](https://e.org/x) `[e](f.md)` ![p](lost.svg) <img src="gone.svg">\n',
@@ -37,13 +37,13 @@ def test_dead_links_are_found(tmp_path, monkeypatch):
 
 
 def test_git_keeps_the_documents():
-    """The list of what git keeps has files and their folders, and no page that `make site` writes."""
+    """The list of kept files has the files in git and their folders, and no page that `make site` writes."""
     assert {HOME / "README.md", HOME / "docs"} <= links.kept()
     assert HOME / "reports" / "reference" / "index.html" not in links.kept()
 
 
 def test_tables_by_hand_are_complete():
-    """The tables of options, exit statuses, measures, faults, scenarios, claims and chapters have what the lab has today."""
+    """The tables of options, exit statuses, measures, faults, scenarios and claims have a row for each that the lab has."""
     names = ("running", "scenarios", "containers")
     running, scenarios, containers = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in names)
 

@@ -1,4 +1,4 @@
-"""The page of slips: each lock is on it, with what every order decides of its code; and exercises, with their solutions."""
+"""Test the page of slips, whose locks the explorer has decided, and the exercises with their solutions."""
 
 import re
 
@@ -26,7 +26,7 @@ def test_each_slip_is_on_the_page():
 
 @every("name", SLIPS)
 def test_docstring_of_a_slip(name):
-    """A slip states in its first line what it is, and which commands show it."""
+    """The docstring of a slip says in its first line that it is a slip, and lists the commands that show it."""
     assert SLIPS[name].story.title.startswith("Slip: ")
     assert SLIPS[name].story.see_it
     assert all(f"docs/slips/{name}.py" in line for line in SLIPS[name].story.see_it)
@@ -34,7 +34,7 @@ def test_docstring_of_a_slip(name):
 
 @every("name", [name for name, lines in EXPLORED.items() if lines])
 def test_decision_of_a_slip_is_current(name):
-    """What the page states was decided on the code that it shows, with the TTL of the command that it shows."""
+    """The decision on the page was made for the code on the page, with the TTL of the command on the page."""
     found = kept.current(SLIPS[name])
 
     assert found is not None, f"the code has changed: .venv/bin/lab explore docs/slips/{name}.py --keep"
@@ -45,7 +45,7 @@ def test_decision_of_a_slip_is_current(name):
 
 
 def test_servers_of_a_lock_in_one_store():
-    """A number of servers is refused for a lock in one store."""
+    """The option --servers is refused for a lock in one store."""
     check_servers(stage("redlock"), 4)
     check_servers(stage("lua"), None)
     with pytest.raises(BadInput, match="--servers 3: the lock of lua is in one store"):
@@ -77,7 +77,7 @@ def test_exercise_has_its_parts(path):
 
 @every("path", exercises)
 def test_solution_keeps_the_promises(path):
-    """A solution changes the lock, and not what it promises."""
+    """A solution has the promises, the TTL and the resource of its exercise, and states its idea."""
     start, solution = stage(str(path)), stage(str(SOLUTIONS / path.name))
 
     assert (start.claims, start.ttl_ms, start.resource) == (solution.claims, solution.ttl_ms, solution.resource)

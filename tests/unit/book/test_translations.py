@@ -1,4 +1,4 @@
-"""The Chinese pages: a person has compared each with its English page as it is now."""
+"""Test that a person has compared each Chinese page with its current English page."""
 
 import pytest
 
@@ -16,7 +16,7 @@ CHINESE = """\
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A project with an English page, and its Chinese page."""
+    """Return the folder of a project with two English pages and their Chinese pages; one pair was never compared."""
     monkeypatch.setattr(translations, "HOME", tmp_path)
     english = "# A page\n\nIt has <!-- generated: figure none lost -->12<!-- end --> of 5000.\n"
     for name, text in (("README.md", "# One\n"), ("docs/a.md", english), (NAME, CHINESE)):
@@ -33,12 +33,12 @@ def change(path, old, new):
 
 
 def test_pages_were_compared():
-    """Each English page is as when a person compared the two."""
+    """No English page has changed since a person compared it with its Chinese page."""
     assert translations.stale() == []
 
 
 def test_changed_english_page_is_reported(home):
-    """After a change of the English prose the Chinese page is to be compared again; a new figure in a part changes nothing."""
+    """A change of the English prose demands a new comparison; a new figure in a generated part does not."""
     again = [f"compare {NAME} with docs/a.md, then run `.venv/bin/python -m tools.book --compared {NAME}`"]
     assert translations.stale() == again
 

@@ -1,4 +1,4 @@
-"""The verdicts in the book: a chapter has what changed, and nothing that was not tried counts as kept."""
+"""Test the verdicts in a chapter: each change has a row, and a scenario that was not tried does not count as kept."""
 
 import pytest
 
@@ -14,13 +14,13 @@ NOT_TRIED = say("chapter", "not_tried") + "\n"
 
 
 def cell(stage: str, scenario: str, verdict: str, lost: int = 0, claim: str = "exclusive", **rounds: dict[str, int]) -> Cell:
-    """A cell of a made-up matrix."""
+    """Return a cell of a made-up matrix."""
     return Cell(stage=stage, scenario=scenario, claim=claim, verdict=verdict, lost=lost, **rounds)
 
 
 @pytest.fixture
 def matrix_of(monkeypatch):
-    """Have the documents quote these cells."""
+    """Return a function that makes the documents quote these cells."""
     return lambda *cells: monkeypatch.setattr(reference, "cells", lambda: list(cells))
 
 
@@ -29,7 +29,7 @@ def rows(text: str) -> list[str]:
 
 
 def test_only_changed_verdicts_are_rows(matrix_of):
-    """A chapter keeps the rows whose verdict changed; another figure is no change."""
+    """A chapter has a row only for a changed verdict; another number of losses is no change."""
     matrix_of(
         cell("uuid", "rush", "KEPT"), cell("lua", "rush", "KEPT"),
         cell("uuid", "release_race", "ADMITTED", 1), cell("lua", "release_race", "KEPT"),
@@ -47,7 +47,7 @@ def test_losses_by_another_cause_are_a_change(matrix_of):
 
 
 def test_scenarios_that_did_not_fit_before(matrix_of):
-    """Scenarios that were not tried with the stage before stand in one sentence."""
+    """Scenarios that were not tried with the stage before are in one sentence."""
     matrix_of(
         cell("uuid", "rush", "KEPT"), cell("lua", "rush", "KEPT"), cell("uuid", "amnesia", ""),
         cell("lua", "amnesia", "ADMITTED", 3), cell("lua", "nested", "KEPT"), cell("lua", "convoy", "UNSEEN"),
@@ -61,28 +61,28 @@ def test_scenarios_that_did_not_fit_before(matrix_of):
 
 @pytest.mark.parametrize("verdict", ["", "VOID"])
 def test_stage_that_is_not_tried(matrix_of, verdict):
-    """A stage without a cell that proves anything has one line, and no table of blanks."""
+    """A stage of which no cell proves anything has one line, and no empty table."""
     matrix_of(cell("uuid", "rush", "KEPT"), cell("lua", "rush", verdict))
 
     assert chapters._verdicts("lua") == NOT_TRIED
 
 
 def test_first_stage(matrix_of):
-    """The first stage of the ladder has all its rows: there is nothing to compare with."""
+    """The first stage of the ladder has a row for each cell, because there is no stage to compare with."""
     matrix_of(cell("none", "rush", "ADMITTED", 9))
 
     assert rows(chapters._verdicts("none")) == ["| `rush` | `exclusive` | lost 9 |"]
 
 
 def test_every_claim_is_on_the_page():
-    """Each claim stands under a condition, or with those for which no document has one."""
+    """The page of conditions names each claim."""
     text = (DOCS / "conditions.md").read_text(encoding="utf-8")
 
     assert [claim.name for claim in Claim if f"`{claim.name}`" not in text] == []
 
 
 def test_no_promise_is_admitted():
-    """No chapter says that a claim was made and that its failure was admitted."""
+    """No cell of the reference matrix has the verdict ADMITTED for a claim that its stage makes."""
     promised = {(name, claim.name) for name, stage in stages().items() for claim in stage.claims}
 
     assert [one for one in reference.cells() if one.verdict == "ADMITTED" and (one.stage, one.claim) in promised] == []

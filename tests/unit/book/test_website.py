@@ -1,4 +1,4 @@
-"""The website: each link leads to a file of it, nothing comes from elsewhere, and each page has its ways and names the commit."""
+"""Test the website: its links work, it loads nothing from other sites, and each page leads home and names the commit."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ TOP_MUST = ("index.html", "README.zh.html", "reports/watch/index.html", "docs/in
 
 
 class Read(HTMLParser):
-    """What a page says of itself: its language, its names, its links, and what a browser loads with it."""
+    """The language, the ids and the links of a page, and the files that a browser loads with it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ def top(pages: dict[Path, Read]) -> Path:
 
 
 def inside(path: Path, page: Read) -> Iterator[tuple[str, Path, str]]:
-    """The links of a page to the website: each as it is written, with the file and the name in it."""
+    """Yield the links of a page to the website: each as it is written, with its file and the id in that file."""
     for link in (*page.links, *page.loaded):
         if "//" not in link and not link.startswith("data:") and "${" not in link:
             file, _, name = unquote(link).partition("#")
@@ -58,8 +58,8 @@ def inside(path: Path, page: Read) -> Iterator[tuple[str, Path, str]]:
             yield link, Path(os.path.normpath(path.parent / file)) if file else path, name
 
 
-def test_every_link_leads_somewhere(pages):
-    """Each link to the website leads to a file of it, and to a heading or an element that is there."""
+def test_every_link_works(pages):
+    """Each link to the website leads to a file of it, and to a heading or an element of that file."""
     dead = [
         (path.name, link)
         for path, page in pages.items()
@@ -78,8 +78,8 @@ def test_nothing_comes_from_elsewhere(pages):
     assert [path.name for path in pages if "url(http" in path.read_text(encoding="utf-8")] == []
 
 
-def test_every_page_has_its_ways(pages):
-    """Each page leads to the first page, and names the commit."""
+def test_every_page_leads_home(pages):
+    """Each page has a link to the first page, and names the commit."""
     home = top(pages)
     lost = [
         path
@@ -92,7 +92,7 @@ def test_every_page_has_its_ways(pages):
 
 
 def test_one_switch_of_the_language(pages):
-    """A page that has a switch of the language itself has no second one among the ways of the website."""
+    """A page with its own language switch gets no second one from the website."""
     texts = {path: path.read_text(encoding="utf-8") for path in pages}
 
     two = [path for path, text in texts.items() if website.SWITCH in text and "hreflang" in text.partition("<main")[0]]
@@ -100,15 +100,15 @@ def test_one_switch_of_the_language(pages):
 
 
 def test_a_watched_run_goes_on(pages):
-    """The page of a watched run leads to its chapter, and to that of the stage that mends it."""
+    """The page of a watched run leads to the chapter of its stage, and to the chapter of the stage that solves its problem."""
     home, run = top(pages), website.RUNS.relative_to(website.HOME) / "ttl-slow_holder" / "report.html"
     ways = {file.relative_to(home).as_posix() for _, file, _ in inside(home / run, pages[home / run])}
 
     assert ways >= {"docs/ladder/ttl.html", "docs/ladder/uuid.html"}
 
 
-def test_all_pages_are_reached(pages):
-    """The documents, the levels, the matrix, the ladder, the scorecard and the runs are there, in both languages."""
+def test_website_is_complete(pages):
+    """The website has the documents, the levels and the watched runs, and its Chinese pages state their language."""
     home = top(pages)
     documents = {home / website.address(path) for path in generate.documents()}
 
