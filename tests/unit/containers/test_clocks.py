@@ -1,4 +1,4 @@
-"""Clocks of containers: which of them are one clock is measured, and never taken from the boot of a kernel."""
+"""Test the clocks of containers: they are measured, because two clocks can have the same boot id."""
 
 from lab.containers.agent import Agent, app_of
 from lab.containers.clocks import MORE_TRIES, TRIES, ClockWatch, Reading, read
@@ -9,7 +9,7 @@ HERE = "one boot"
 
 
 class Host:
-    """A host whose clock is ahead; an answer takes some time to come, and the next one more or less."""
+    """A host whose clock is ahead. The round trips take these times in turn."""
 
     def __init__(self, ahead_ms: float, trips_ms: list[float], boot: str = "one boot") -> None:
         self.ahead_ns, self.boot = int(ahead_ms * MS), boot
@@ -43,18 +43,18 @@ class Host:
         (-100_000_000, [1], "one boot", 2),
         (20, [1], "one boot", 2),
         (20, [400, 4], "one boot", 2),
-        (20, [90], "one boot", 1),  # within what is known
-        (0, [400], "one boot", 2),  # so slow that nothing is known: it may be a clock of its own
+        (20, [90], "one boot", 1),  # within the error of the reading
+        (0, [400], "one boot", 2),  # so slow that the reading proves nothing: it counts as a clock of its own
         (0, [1], "another boot", 2),
     ],
 )
 def test_clock_is_compared_within_the_round_trip(ahead_ms, trips_ms, boot, clocks):
-    """A clock is another one if it differs by more than the round trip explains."""
+    """A clock is another one if it differs by more than the error of a reading, which is half of the round trip."""
     assert ClockWatch(HERE, [Host(ahead_ms, trips_ms, boot)]).number == clocks
 
 
 def test_several_hosts():
-    """Containers of one host count once, whatever the boot of its kernel is called."""
+    """Containers whose clocks agree count as one clock, and others as several, although all report the same boot id."""
     hosts = [Host(ahead_ms, [1]) for ahead_ms in (0, 0, 5_000, 5_000, 90_000)]
 
     watch = ClockWatch(HERE, hosts)
@@ -73,7 +73,7 @@ def test_slow_host_is_asked_more_often():
 
 
 def test_agent_reports_its_clock(tmp_path):
-    """An agent on this machine has this machine's clock. An order that fails is answered with its error."""
+    """An agent on this machine has this machine's clock, and answers an order that fails with its error."""
     agent = app_of(Agent("replica", None, tmp_path)).test_client()  # type: ignore[arg-type] # it starts nothing here
     state = agent.get("/").json
 

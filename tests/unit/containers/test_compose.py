@@ -1,4 +1,4 @@
-"""The files for containers agree with each other and with what a local run starts; what cannot work there is refused by name."""
+"""Test that the files for containers agree with a local run, and that an impossible scenario is refused by name."""
 
 import os
 import re
@@ -42,7 +42,7 @@ RUSH = reader.load("rush")
     ],
 )
 def test_wrong_command_of_compose(monkeypatch, text, words):
-    """A LAB_COMPOSE that is no command is bad input."""
+    """A LAB_COMPOSE that is no command is refused as bad input."""
     monkeypatch.setenv("LAB_COMPOSE", text)
 
     with pytest.raises(BadInput, match=f"LAB_COMPOSE: .*{words}"):
@@ -60,13 +60,13 @@ def test_servers_are_services(store):
 
 @every("store", lambda: sorted({*plugins.names("lab.servers.stores")} - {*PORTS}))
 def test_stores_without_a_service(store):
-    """A store that is no service is refused by name."""
+    """A store that has no service is refused by name."""
     with pytest.raises(BadInput, match=f"no service has its store, {store}"):
         refuse(replace(stages()["lua"], store=store), RUSH, control=True)
 
 
 def test_addresses_of_services():
-    """Replicas, proxy and sentinel are where the lab looks. A replica that is cut off from the locks reaches the counter."""
+    """Replicas, proxy and sentinel have the addresses that the lab uses, and replicas reach the counter on a second network."""
     config = (HOME / "lab/containers/config/nginx.conf").read_text(encoding="utf-8")
 
     assert f"set $replicas {REPLICAS};" in config
@@ -75,12 +75,12 @@ def test_addresses_of_services():
     assert {COUNTER, NGINX, Sentinel().name} <= COMPOSE.keys()
     assert COMPOSE[REPLICAS]["networks"] == {"default": {"aliases": [REPLICA]}, LOCKS: {}}
     assert COMPOSE[COUNTER]["networks"] == ["default"]
-    assert "networks" not in COMPOSE[NGINX]  # on the default one
+    assert "networks" not in COMPOSE[NGINX]  # so it is on the default network
 
 
 @every("name", lambda: sorted(COMPOSE))
 def test_published_ports(name):
-    """Only the proxy and the pages are published: on loopback alone, and in a Swarm only by the file for that."""
+    """Only the proxy and the pages are published: on loopback alone, and in a Swarm only by the file of published ports."""
     published = COMPOSE[name].get("ports", [])
 
     assert all(port.startswith("127.0.0.1:") for port in published)
@@ -90,7 +90,7 @@ def test_published_ports(name):
 
 @every("name", lambda: sorted(COMPOSE))
 def test_limits(name):
-    """Every service has a health check and limits, and only stores and the judge know the password of a store."""
+    """Every service has a health check and limits, and only MariaDB and the lab know the password of a store."""
     service, swarm = COMPOSE[name], STACK.get(name)
 
     assert service["healthcheck"]["test"]
@@ -103,7 +103,7 @@ def test_limits(name):
 
 
 def test_stack_is_known_as_a_swarm(monkeypatch):
-    """The lab in a stack takes its containers for those of several hosts, the lab of the compose file for those of one."""
+    """The lab knows from its environment that a stack has several hosts, and the compose file has one."""
     for file, has_hosts in ((STACK, True), (COMPOSE, False)):
         monkeypatch.setenv(containers_engine.VARIABLE, file["locust"]["environment"]["LAB_ENGINE"])
         assert containers_engine.cluster().keywords == {"has_hosts": has_hosts}
@@ -113,7 +113,7 @@ def test_stack_is_known_as_a_swarm(monkeypatch):
     ("has_hosts", "command"), [(False, "docker compose up -d --scale app=3"), (True, "service scale lab_app=3")]
 )
 def test_other_number_of_replicas(monkeypatch, has_hosts, command):
-    """A run that needs another number of replicas or workers is told the command of the engine that has started them."""
+    """A wrong number of replicas or workers is refused with the command of the engine that corrects it."""
     monkeypatch.setattr(containers, "addresses", lambda name: ["one", "two"])
 
     with pytest.raises(BadInput, match=f"2 containers of app are up.*, and this run needs 3: .*{command}"):
@@ -146,7 +146,7 @@ def test_only_needed_services_start():
     ],
 )
 def test_refusals_in_containers(name, stage, word):
-    """What cannot work in containers is refused by name."""
+    """A scenario that cannot work in containers is refused, with the name of its need."""
     with pytest.raises(BadInput, match=rf"{name} does not work in containers.*{word}"):
         refuse(stages()[stage], reader.load(name), control=True)
 
@@ -164,7 +164,7 @@ def test_refusals_in_containers(name, stage, word):
     ],
 )
 def test_faults_over_several_hosts(name, stage, refused):
-    """A fault that a replica injects into itself works in a Swarm; one that needs another container is refused by name."""
+    """A fault that a replica injects into itself works in a Swarm; a fault in another container is refused by name."""
     scenario = reader.load(name)
 
     refuse(stages()[stage], scenario, control=True)
@@ -175,7 +175,7 @@ def test_faults_over_several_hosts(name, stage, refused):
 
 
 def test_the_page_has_every_fault():
-    """docs/containers.md names each fault once, and calls refused just those that no container can have."""
+    """docs/containers.md names each fault once, and calls exactly the impossible ones refused."""
     page = (HOME / "docs" / "containers.md").read_text(encoding="utf-8").partition("## Faults in containers")[2]
     rows = [row.split("|")[1:3] for row in page.splitlines() if row.startswith("| `")]
     named = [(kind, "refused" in how) for what, how in rows for kind in re.findall(r"`(\w+)`", what) if kind in faults()]
@@ -186,7 +186,7 @@ def test_the_page_has_every_fault():
 
 
 def test_host_control_acts_and_reports(tmp_path):
-    """The host does what it is asked, and an error comes back."""
+    """The host does each requested act, and its error is raised by the request."""
     done = []
 
     def act(what: str, service: str) -> None:
@@ -207,7 +207,7 @@ def test_host_control_acts_and_reports(tmp_path):
 
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
-    """An engine whose ``docker ... ls`` and ``docker ps`` answer with what is in its folder."""
+    """Return a function that makes an engine; its ``docker ... ls`` and ``docker ps`` answer with these texts."""
     fake = tmp_path / "docker"
     fake.write_text(f"#!/bin/sh\ncat {tmp_path}/$1\n", encoding="utf-8")
     fake.chmod(0o755)
@@ -223,7 +223,7 @@ def engine(tmp_path, monkeypatch):
 
 
 def test_down_ends_the_stores_of_profiles(engine, monkeypatch):
-    """Compose v5 leaves the containers of a profile that is not named."""
+    """`down` names all profiles, because Compose v5 keeps the containers of a profile that is not named."""
     calls: list[tuple[str, ...]] = []
     monkeypatch.setattr(Compose, "do", lambda _, *words, quietly: calls.append(words))
 
@@ -248,7 +248,7 @@ for i in $(seq 500); do sleep 0.02; done
 
 
 def test_interrupt_saves_the_run(tmp_path, monkeypatch):
-    """An interrupt reaches the run in the container once, and compose only sees how it ends."""
+    """An interrupt reaches the run in the container once, and compose itself is not interrupted."""
     for name, text in (("docker", DOCKER), ("compose", COMPOSE_RUN)):
         (tmp_path / name).write_text(text.format(folder=tmp_path), encoding="utf-8")
         (tmp_path / name).chmod(0o755)
@@ -279,18 +279,18 @@ def test_judge_has_time_to_save():
 @pytest.mark.parametrize(
     ("networks", "down"),
     [
-        ("lab-1_default\n", "true"),  # compose 2 says that it is done
-        ("lab-1_default\n", "false"),  # compose 1 that it failed
+        ("lab-1_default\n", "true"),  # compose 2 reports success
+        ("lab-1_default\n", "false"),  # compose 1 reports a failure
         ("", "true"),
     ],
 )
 def test_kept_network_loses_no_run(engine, networks, down):
-    """An empty network that the engine keeps is named, and the run is not lost."""
+    """An empty network that the engine keeps is returned by name, and is no error."""
     assert engine(networks, "", down).down() == networks.split()
 
 
 @pytest.mark.parametrize(("networks", "containers"), [("lab-1_default\n", "4f1d\n"), ("", "")])
 def test_failed_down_is_reported(engine, networks, containers):
-    """A failed `down` is reported when containers are left, or nothing is known about them."""
+    """A failed `down` is reported if containers are left, or if the lists are empty."""
     with pytest.raises(EngineFailed, match="down --volumes"):
         engine(networks, containers, "false").down()
