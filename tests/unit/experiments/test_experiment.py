@@ -1,4 +1,4 @@
-"""Every experiment of the shelf is whole, planned in pairs or in blocks, and drawn from its CSV file alone."""
+"""Test the experiments of the shelf: each is complete, planned in pairs or blocks, and drawn from its CSV file alone."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ CELLS = {"at", "first", "last", "least", "most", "zero"}
 
 
 def places_of(form):
-    """The places of a template, as (figure, cell)."""
+    """Return the places of a template that have a cell, as (figure, cell), and the places without one."""
     named = [name for _, name, _, _ in string.Formatter().parse(form) if name]
     return [tuple(name.rstrip("]").split("[")) for name in named if "[" in name], [name for name in named if "[" not in name]
 
 
 def made(name, *points, ended="complete"):
-    """A result of an experiment with these points: stage, value, pair, figures, verdict."""
+    """Return a result of an experiment with these points: stage, value, pair, figures, verdict."""
     experiment = shelf.load(name)
     stages, values = (list(dict.fromkeys(point[place] for point in points)) for place in (0, 1))
     about = {"stages": ", ".join(stages), "values": ", ".join(values), "planned": len(points), "ended": ended}
@@ -78,7 +78,7 @@ def test_experiment_of_the_shelf(name, tmp_path):
 
 
 def test_pairs_are_neighbours():
-    """A point and what it is compared with are measured one after the other, and the next repeat begins with the other one."""
+    """A point and its comparison are measured one after the other, and the next repeat measures them in the reverse order."""
     one, values = shelf.load("locks"), ["one client", "16 clients on one key"]
 
     plan = planned(one, ["ttl", "redis-py"], values, 2, 1)
@@ -90,7 +90,7 @@ def test_pairs_are_neighbours():
 
 
 def test_blocks_are_shuffled():
-    """Without pairs, each repeat measures every cell once, in an order that the seed decides."""
+    """Without pairs, each repeat measures every cell once, in an order that follows from the seed."""
     one = shelf.load("retry")
 
     plan = planned(one, ["lua"], shelf.texts(one.values), 3, 7)
@@ -102,7 +102,7 @@ def test_blocks_are_shuffled():
 
 
 def test_ratio_is_of_the_pair():
-    """A ratio is that of two neighbours, not of two means; points that prove nothing are only shown."""
+    """A ratio is taken within each pair, and not between two means; the stage that others are compared with has no ratio."""
     result = made(
         "locks",
         ("lua", "one client", 1, {"cycles_per_s": 50.0}),
@@ -119,7 +119,7 @@ def test_ratio_is_of_the_pair():
 
 
 def test_finding_of_ttl():
-    """The finding has where losses begin and the most that is lost; a VOID run is not averaged; a partial result says so."""
+    """The finding states where losses begin and the largest loss; it leaves out VOID runs, and marks a partial result."""
     share = {"acknowledged": 30.0}
     result = made(
         "ttl",
@@ -138,7 +138,7 @@ def test_finding_of_ttl():
 
 
 def test_nothing_was_measured(tmp_path):
-    """A result without a sound point is drawn, and says so."""
+    """A result without a valid point is drawn, and says that nothing was measured."""
     result = made("retry", ("lua", "5", 0, {}, "VOID"))
 
     table, *_ = write(result, tmp_path)
@@ -148,7 +148,7 @@ def test_nothing_was_measured(tmp_path):
 
 
 def test_folder_of_a_result_is_no_run(tmp_path):
-    """A command for a run refuses the folder of a result; a CSV file of another kind is no result."""
+    """A command for a run refuses the folder of a result, and a CSV file of another kind is refused as a result."""
     (tmp_path / "retry.csv").write_text("stage\nlua\n", encoding="utf-8")
 
     with pytest.raises(BadInput, match=r"is not a run: it has no run\.json"):
@@ -159,7 +159,7 @@ def test_folder_of_a_result_is_no_run(tmp_path):
 
 @every("path", lambda: sorted(results.KEPT.glob("*.csv")))
 def test_kept_result(path):
-    """A kept result says when, where, at which commit and by which command it was measured, and all of it was measured."""
+    """A kept result is complete, and has the time, the machine, the commit and the command of its measurement."""
     result = load(path)
 
     assert re.match(r"\d{4}-\d\d-\d\dT", result.about["measured_utc"])

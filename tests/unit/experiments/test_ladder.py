@@ -1,4 +1,4 @@
-"""The rounds of lab experiment ladder."""
+"""Test the rounds of lab experiment ladder."""
 
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from tests.kept_runs import of_ladder
 
 @pytest.fixture
 def conducted(monkeypatch, tmp_path):
-    """The runs that were made, by stage and replicas, and whether each was drawn. They are the reference's, made by nobody."""
+    """Return a list of the runs: stage, replicas, and whether it was drawn. No run is made: each is a reference run."""
     made: list[tuple[str, int, bool]] = []
     shelf = {name: stage for name, stage in ladder.stages().items() if name in ("none", "local", "lua")}
     known = {name: of_ladder(f"rush-{name}-") for name in shelf}

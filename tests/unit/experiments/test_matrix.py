@@ -1,4 +1,4 @@
-"""The cells of one matrix are of one judge and one commit; a cell counts its rounds."""
+"""Test a matrix: all cells have one judge and one commit, and a cell counts its rounds."""
 
 from functools import partial
 
@@ -17,10 +17,7 @@ NEW = msgspec.structs.replace(OLD, started_utc="2026-01-02T03:04:05+00:00")
 
 @pytest.fixture
 def conducted(monkeypatch, tmp_path):
-    """Two lists: the verdicts of the next runs, which are not made and are KEPT without it; and the origin of now.
-
-    The whole matrix has two cells.
-    """
+    """Return two lists: the verdicts of the next runs, KEPT if it is empty, and the current origin. No run is made."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(matrix, "plan", partial(planned, matrix.plan))
     verdicts: list[str] = []
@@ -44,7 +41,7 @@ def conducted(monkeypatch, tmp_path):
 
 
 def kept(folder, origin=OLD, stage="lua", scenario="slow_holder"):
-    """A folder that holds a matrix of one cell."""
+    """Make a folder with a matrix of one cell. Return it."""
     folder.mkdir()
     cells = [Cell(stage=stage, scenario=scenario, claim="releases_only_its_own", verdict="KEPT")]
     save(folder / "matrix.json", Matrix(origin=origin or Origin(), cells=cells))
@@ -78,14 +75,14 @@ def test_origin_is_noted(conducted, tmp_path):
     ],
 )
 def test_a_mixture_is_refused(conducted, tmp_path, changed, words):
-    """Cells of another judge or commit in the folder are refused before the first run."""
+    """If the folder has cells of another judge or commit, the command is refused before the first run."""
     conducted[1][0] = msgspec.structs.replace(NEW, **changed)
     folder = kept(tmp_path / "m")
     conducted[0].append("interrupt")
 
     with pytest.raises(BadInput, match="--out: m keeps cells that cannot be compared with new ones") as refused:
         run(folder)
-    with pytest.raises(BadInput, match=words):  # nor is a run counted in a cell of before
+    with pytest.raises(BadInput, match=words):  # an earlier cell does not count a new run either
         run(folder, "slow_holder", repeat=2, resume=True)
 
     assert words in str(refused.value)
@@ -94,7 +91,7 @@ def test_a_mixture_is_refused(conducted, tmp_path, changed, words):
 
 
 def test_cells_of_the_same_code_are_merged(conducted, tmp_path):
-    """The commit may be dirty because of the matrix itself: the code is the same."""
+    """Cells of the same code are merged, even if the matrix itself has made the working tree dirty."""
     conducted[1][0] = msgspec.structs.replace(NEW, commit="ccc+")
     folder = kept(tmp_path / "m")
 
@@ -105,7 +102,7 @@ def test_cells_of_the_same_code_are_merged(conducted, tmp_path):
 
 
 def test_matrix_without_origin(conducted, tmp_path):
-    """If nobody recorded the judge and the commit of a matrix, nothing is merged with it."""
+    """Nothing is merged with a matrix whose judge and commit are not recorded."""
     folder = kept(tmp_path / "m", origin=None)
 
     assert read(folder).origin.sentence() == "Measured at commit unknown, by the judge unknown. Stores: unknown."
@@ -115,7 +112,7 @@ def test_matrix_without_origin(conducted, tmp_path):
 
 
 def test_a_change_of_the_code_is_reported(conducted, tmp_path, capsys, monkeypatch):
-    """If the lab is changed while a matrix is measured, the matrix has no judge."""
+    """If the lab changes while a matrix is measured, the matrix names no judge, and the change is printed."""
     now = iter([NEW, msgspec.structs.replace(NEW, judge="xxx")])
     monkeypatch.setattr(matrix, "measured_now", lambda: next(now))
 
@@ -130,12 +127,12 @@ def test_a_change_of_the_code_is_reported(conducted, tmp_path, capsys, monkeypat
     [
         (["KEPT", "KEPT", "KEPT"], ExitStatus.GOOD, ("KEPT", 3, 3)),
         (["KEPT", "VOID", "KEPT"], ExitStatus.NOTHING_SHOWN, ("KEPT", 2, 3)),
-        (["KEPT", "BROKEN", "KEPT"], ExitStatus.BROKEN, ("BROKEN", 1, 3)),  # it is not drawn as kept
-        (["VOID", "KEPT", "KEPT"], ExitStatus.NOTHING_SHOWN, ("KEPT", 2, 3)),  # what showed nothing gives way, and is counted
+        (["KEPT", "BROKEN", "KEPT"], ExitStatus.BROKEN, ("BROKEN", 1, 3)),  # the broken round is the cell
+        (["VOID", "KEPT", "KEPT"], ExitStatus.NOTHING_SHOWN, ("KEPT", 2, 3)),  # the VOID round is not the cell, and is counted
     ],
 )
 def test_the_round_that_is_the_cell(conducted, tmp_path, verdicts, status, cell):
-    """A cell has how many rounds had its verdict. A broken promise is the cell, and a round that showed nothing is not."""
+    """A cell counts the rounds with its verdict; a broken promise decides the cell, and a VOID round does not."""
     conducted[0].extend(verdicts)
     assert run(tmp_path / "m", repeat=3) == status
 
@@ -144,7 +141,7 @@ def test_the_round_that_is_the_cell(conducted, tmp_path, verdicts, status, cell)
 
 
 def test_a_matrix_is_resumed(conducted, tmp_path):
-    """A cell is run only as often as the folder lacks runs of it; those that it has are counted."""
+    """A resumed cell is run only as often as runs are missing in the folder, and counts the runs that it has."""
     run(tmp_path / "m")
     conducted[0].extend(["KEPT", "VOID", "interrupt"])
     run(tmp_path / "m", repeat=3, resume=True)
@@ -154,13 +151,13 @@ def test_a_matrix_is_resumed(conducted, tmp_path):
     assert cell.rounds == {"KEPT": 2, "VOID": 1}
     assert conducted[0] == ["interrupt"]
 
-    with pytest.raises(KeyboardInterrupt):  # a cell that was to be run again, and was not, keeps its runs of before
+    with pytest.raises(KeyboardInterrupt):  # if the run that replaces a cell is interrupted, the cell keeps its earlier runs
         run(tmp_path / "m")
     assert [one.rounds for one in read(tmp_path / "m").cells if one.verdict] == [cell.rounds]
 
 
 def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
-    """A command that is killed in a later round loses that round only."""
+    """The matrix is written before each round after the first, so a killed command loses only the current round."""
     conduct, was_written = matrix.conduct, []
 
     def observed(*what, **how):
@@ -175,7 +172,7 @@ def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
 
 
 def test_fingerprint_follows_the_code(tmp_path):
-    """Another source gives another fingerprint; a file that decides nothing does not."""
+    """Changed source gives another fingerprint; a file that is no source does not."""
     (tmp_path / "lab").mkdir()
     source = tmp_path / "lab" / "one.py"
     source.write_text("1", encoding="utf-8")

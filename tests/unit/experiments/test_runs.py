@@ -1,4 +1,4 @@
-"""A run of a round: when it is drawn, and when it has no verdict."""
+"""Test one run of a round: when it is drawn, and when it has no verdict."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from lab.experiments import runs
 
 @pytest.fixture
 def drawn(monkeypatch, tmp_path):
-    """Whether each run was drawn. All runs are BROKEN, and none is made."""
+    """Return a list that says of each run whether it was drawn. No run is made: each is BROKEN."""
     found: list[bool] = []
     done = SimpleNamespace(judgement=SimpleNamespace(verdict="BROKEN"))
     monkeypatch.setattr(runs, "fitted", lambda *about: ())
@@ -20,7 +20,7 @@ def drawn(monkeypatch, tmp_path):
 
 
 def test_only_a_surprise_is_drawn(drawn, tmp_path):
-    """Runs are not drawn unless that is asked for, or another verdict was expected."""
+    """A run is drawn only if the caller says so, or if its verdict differs from the expected one."""
     for draw, expected in ((False, "KEPT"), (False, "BROKEN"), (False, ""), (True, "BROKEN")):
         runs.make("rush", "lua", {}, draw, expected, tmp_path)
 
@@ -29,7 +29,7 @@ def test_only_a_surprise_is_drawn(drawn, tmp_path):
 
 @pytest.mark.parametrize("ended", [NotReady("no server"), ValueError("of the lab"), KeyboardInterrupt()])
 def test_run_without_a_verdict(drawn, monkeypatch, tmp_path, ended):
-    """A run that cannot start, fails or is interrupted shows nothing, and the message has its command."""
+    """A run that cannot start, fails or is interrupted raises NothingShown with the command of the run."""
 
     def fail(*about, reports):
         raise ended
