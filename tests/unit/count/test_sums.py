@@ -1,4 +1,4 @@
-"""What a round of ``lab count`` shows."""
+"""Test the results of the rounds of ``lab count``."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from lab.language import Language
 
 
 def made(grown: int, stock: int | None = None, step: int = 1, apart: bool = False, **ended: int) -> Round:
-    """A round with so many requests of each outcome, which all meet or all do not."""
+    """Return a round with this many requests of each outcome. apart: they follow each other; otherwise all overlap."""
     outcomes = [outcome for outcome, number in ended.items() for _ in range(number)]
     requests = [Ended(2.0 * place * apart, 2.0 * place * apart + 1, outcome) for place, outcome in enumerate(outcomes)]
     return Round(users=9, step=step, stock=stock, requests=requests, samples=[(0.0, 50), (9.0, 50 + step * grown)])
@@ -36,7 +36,7 @@ def made(grown: int, stock: int | None = None, step: int = 1, apart: bool = Fals
     ],
 )
 def test_result(grown, about, result, bounds):
-    """A round shows a loss only beyond what its unknown requests explain, and nothing if nothing could have been lost."""
+    """A round shows a loss only beyond its unknown requests, and agrees only if an increment could have been lost."""
     one = made(grown, **about)
     found = one.figures()
     assert (one.result(), (found["lost_least"], found["lost_most"])) == (result, bounds)
@@ -48,7 +48,7 @@ def test_result(grown, about, result, bounds):
     [(0, {"refused": 9}, "No request was acknowledged"), (-9, {"acknowledged": 9}, "--down is missing; otherwise 18 increments")],
 )
 def test_slips(grown, about, words):
-    """A wrong address, and a stock without --down, are told as what they probably are."""
+    """If no request is acknowledged, or the number falls without --down, the sentence names the probable mistake."""
     assert words in sentence(made(grown, **about))
 
 
@@ -62,5 +62,5 @@ def test_slips(grown, about, words):
     ],
 )
 def test_status(results, expected):
-    """A bad round decides, then one that is open."""
+    """A bad round decides the exit status, and otherwise an open round does."""
     assert status(results) is expected

@@ -1,4 +1,4 @@
-"""Reading a history: in the order of time, without holding all of it, and honest about damage."""
+"""Test how the history of a run is read: in the order of time, and with the outcome of each request."""
 
 import random
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ class Stamp:
 
 @every("chunk", [1, 2, 7, 1000])
 def test_merge_orders_streams(chunk):
-    """Nearly ordered streams come out in order."""
+    """Streams that are nearly in order are merged in the order of time."""
     streams = {}
     for name in "abc":
         times = sorted(random.Random(name).sample(range(10_000), 500))
-        for index in range(0, len(times) - 1, 2):  # neighbours swapped: out of order by one
+        for index in range(0, len(times) - 1, 2):  # swap neighbours: each stamp is out of order by one
             times[index], times[index + 1] = times[index + 1], times[index]
         streams[name] = iter([Stamp(time) for time in times])
 
@@ -43,5 +43,5 @@ def test_merge_orders_streams(chunk):
     ],
 )
 def test_every_answer_is_one_of_three(status, replica, outcome):
-    """An answer whose replica died in the middle of it acknowledges nothing: its status came, and its body did not."""
+    """Only a status 200 with its replica acknowledges; a refusal has failed, and any other answer leaves the outcome unknown."""
     assert outcome_of(status, replica) == outcome

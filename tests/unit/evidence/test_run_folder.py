@@ -1,4 +1,4 @@
-"""The folder of a run: who may take it, and what happens if it cannot be made or named."""
+"""Test the folder of a run: which process may take it, and the errors if it cannot be made or named."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from lab.evidence.run_folder import RunFolder, take_abandoned
 
 
 def killed(reports: Path, stage: str, *files: str) -> Path:
-    """Make what a killed lab leaves: an unfinished folder without a lock."""
+    """Make the folder that a killed lab leaves: unfinished, and without a lock. Return its path."""
     folder = RunFolder.create("rush", stage, reports)
     for name in files:
         (folder.path / name).write_text("{}\n", encoding="utf-8")
@@ -37,7 +37,7 @@ def test_unfinished_run_of_a_killed_lab(tmp_path):
 
 @pytest.mark.parametrize("place", ["reports", "reports/runs"])
 def test_file_in_the_place_of_the_folder(tmp_path, place):
-    """A file where the folder of runs would be is named with the reason."""
+    """If a file has the name of the folder of runs, the error gives its reason."""
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True)
     file.touch()
@@ -57,7 +57,7 @@ def test_disk_without_room(tmp_path, monkeypatch):
 
 
 def test_folder_in_the_place_of_latest(tmp_path):
-    """If the link `latest` cannot be made, the run's folder is named as usual."""
+    """If the link `latest` cannot be made, the folder of the run still gets its usual name."""
     (tmp_path / "runs" / "latest" / "mine").mkdir(parents=True)
     folder = RunFolder.create("rush", "lua", tmp_path)
 
