@@ -1,4 +1,4 @@
-"""A stage's code as Python compiles it, which docs/explore.md says, and as a tree: each step is learned once."""
+"""Test that the explorer runs a stage's code as Python compiles it, and learns each step of its tree once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -38,7 +38,7 @@ PACKAGE = {"mine.py": LOCK, "parts/__init__.py": "", "parts/tokens.py": TOKENS}
 
 
 def as_compiled(path):
-    """Return all pieces of code of a file, as Python compiles it."""
+    """Return all code objects of a file, as Python compiles it."""
     found, todo = set(), [compile(path.read_bytes(), str(path), "exec", dont_inherit=True)]
     while todo:
         code = todo.pop()
@@ -58,7 +58,7 @@ def functions(module):
 
 
 def changed(name):
-    """Return how many functions the replica's modules of a stage have, and those whose code is not that of their file."""
+    """Return the number of functions in the modules of a stage, and the functions whose code differs from their file."""
     modules = Program(find_stage(name), Task(3000)).modules()
     of_each = [(module, Path(str(module.__file__)), functions(module)) for module in modules]
     differ = [one.__qualname__ for _, path, ones in of_each for one in ones if one.__code__ not in as_compiled(path)]
@@ -67,7 +67,7 @@ def changed(name):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_runs_unchanged(name):
-    """Each function of the stage, and of the stages that it imports, is the one that Python compiles."""
+    """Each function of a stage, and of the stages that it imports, has the code that Python compiles from its file."""
     number, differ = changed(name)
 
     assert number > 0
@@ -75,7 +75,7 @@ def test_a_stage_runs_unchanged(name):
 
 
 def test_a_package_runs_unchanged(tmp_path, monkeypatch):
-    """So is each function of a file outside the lab, with its own package, loops and comprehensions."""
+    """Each function of a file outside the lab, and of its package, has the code that Python compiles from its file."""
     monkeypatch.syspath_prepend(tmp_path)
     for path, text in PACKAGE.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
@@ -143,14 +143,14 @@ def tree(tmp_path, request):
 
 
 @pytest.mark.parametrize("tree", [PEEKS], indirect=True)
-def test_what_is_peeked_at_stays(tree):
-    """A client that polls a connection, and looks at the first byte that has come, reads it once more."""
+def test_byte_that_is_peeked_at_stays(tree):
+    """A client that polls a connection and peeks at its first byte still reads that byte afterwards."""
     assert tree.nodes[0].pending[0].words == (b"DEL", b"++PONG\r\n")
 
 
 @pytest.mark.parametrize("tree", ["pass"], indirect=True)
 def test_each_step_is_learned_once(tree):
-    """The code runs once to each place, however often and in which order the places are asked for."""
+    """The code runs once for each step, however often and in whatever order the steps are requested."""
     first = tree.step(0, 0, REFUSED, 0)
     again = tree.step(tree.step(first, 0, None, 100), 0, REFUSED, 100)
     known = len(tree.nodes)
@@ -164,7 +164,7 @@ def test_each_step_is_learned_once(tree):
 
 @pytest.mark.parametrize("tree", ["pass", LOOKS], indirect=True, ids=["at any time", "looks at the clock"])
 def test_a_step_at_another_time(tree, request):
-    """A step in which the code looks at the clock can lead somewhere else at another time; any other sends the same."""
+    """A step that reads the clock can lead to another command at another time; a step that does not sends the same command."""
     looks = "looks" in request.node.name
     early, late = (tree.step(0, 0, OK, at_ms) for at_ms in (0, 2000))
     words = [tree.nodes[one].pending[0].words[0] for one in (early, late)]
@@ -175,7 +175,7 @@ def test_a_step_at_another_time(tree, request):
 
 @pytest.mark.parametrize("tree", ["pass"], indirect=True)
 def test_waiter_that_sleeps(tree):
-    """A waiter that sleeps between two tries naps once for each, however often it has asked in vain."""
+    """A waiter that sleeps between two tries has one nap after each try, however often it was refused."""
     place = 0
     for tries in range(5):
         place = tree.step(place, 0, REFUSED, 100 * tries)
@@ -186,7 +186,7 @@ def test_waiter_that_sleeps(tree):
 
 @pytest.mark.parametrize("tree", [SPINS], indirect=True, ids=["spins"])
 def test_waiter_that_spins(tree):
-    """A waiter that sends the same again and again, without a sleep, naps before the third time."""
+    """A waiter that sends the same command again without a sleep naps before the third time."""
     twice = tree.step(tree.step(0, 0, REFUSED, 0), 0, REFUSED, 0)
 
     assert isinstance(tree.nodes[tree.step(0, 0, REFUSED, 0)].pending[0], CommandSent)
@@ -195,7 +195,7 @@ def test_waiter_that_spins(tree):
 
 @pytest.mark.parametrize("tree", [PATIENT], indirect=True, ids=["patient"])
 def test_client_that_gives_up(tree):
-    """A client whose socket has a time-out gives up at its moment; if the connection breaks, it raises another error."""
+    """A client whose socket has a time-out gives up when it is over; if the connection breaks, it raises another error."""
     (waits,) = tree.nodes[0].pending
 
     assert (waits.words, waits.patience_ms, waits.until_ms) == ((b"BLPOP", b"q", b"0"), 1000, None)
@@ -204,7 +204,7 @@ def test_client_that_gives_up(tree):
 
 
 def test_a_mutex_outlives_its_replica():
-    """A mutex that a shared module has made in a replica keeps the threads of the interpreter apart after it."""
+    """Outside of replicas, a replica's mutex keeps the threads of this process apart."""
     mutex = ReplicaMutex()
     with ThreadPoolExecutor(1) as pool:
         with mutex:
@@ -222,8 +222,8 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_what_a_script_calls(name, tmp_path):
-    """A script that calls what has no model is refused by that name, as a client that sends it; a field of the name is not."""
+def test_commands_in_a_script(name, tmp_path):
+    """A script that calls a command without a model is refused with its name; a field of the same name is accepted."""
     path = tmp_path / "scripted.py"
     path.write_text(SOURCE.format(then=f"self.store.plain().{SCRIPTS[name]}"), encoding="utf-8")
     with closing(Tree(Program(find_stage(str(path)), Task(3000)), 0)) as tree:

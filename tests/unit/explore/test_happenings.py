@@ -1,4 +1,4 @@
-"""What an event at one of several servers does, as facts: whose vote it is, and what becomes of it."""
+"""Test the facts of an event at one of several servers: whose vote it is, and what the event does to it."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ KEY = b"L@2"
 
 
 def facts(kind, before=None, after=None, asks=True, longer=False, word=b"SET", at=2):
-    """Return an event of client A at a server. before, after: the client that has the vote of this server."""
+    """Return an event of client A at a server. before, after: the client that has this server's vote."""
     lives_ms = {0: 1000, 1: 2000 if longer else 1000}
     owners = (before, after)
     keys = [[SimpleNamespace(name=KEY, ttl_ms=lives_ms[place])] if owners[place] is not None else [] for place in (0, 1)]
@@ -52,7 +52,7 @@ def facts(kind, before=None, after=None, asks=True, longer=False, word=b"SET", a
     ],
 )
 def test_vote(about, kinds, others):
-    """A happening names the server, the owner of its vote, and what becomes of it."""
+    """A happening names the server, the client whose vote it was, and the change of this vote."""
     found = of_event(facts(**about))
 
     assert [one.kind for one in found] == kinds
@@ -62,17 +62,17 @@ def test_vote(about, kinds, others):
 
 
 @pytest.mark.parametrize("harm", Harm)
-def test_finding_of_nobody(harm):
-    """Each way to break a claim is a happening, also if no client is known."""
+def test_finding_without_a_client(harm):
+    """Each way to break a claim has a happening, also if no client is known."""
     assert of_finding(Finding(Claim.exclusive, harm)).kind in {Kind(harm), Kind.LOST_BETWEEN_HOLDERS}
 
 
-def test_what_is_not_said():
-    """A client that was killed does not wait; and to watch the lock of another holder is not to leave it alone."""
+def test_facts_that_are_left_out():
+    """A killed client is not called a waiter; and a client that watches another holder's lock is not said to leave it."""
     assert breaks(facts(STEP), Finding(Claim.acquires_atomically, Harm.LOCKED)) == Happening(Kind.LOCKED)
     assert of_event(facts(STEP, 1, 1, asks=False, word=b"WATCH", at=0)) == ()
 
 
 def test_lost_increment():
-    """A lost increment keeps the reason, as its code."""
+    """The happening of a lost increment has the code of its reason."""
     assert of_finding(Finding(Claim.exclusive, Harm.LOST, Why.ROBBED)) == Happening(Kind.LOST, why="robbed")

@@ -1,4 +1,4 @@
-"""What is kept of a decision for the documents, and what it says of each claim."""
+"""Test the decisions that are kept for the documents, and their result for each claim."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def undecided(**about):
 
 
 def test_shortest_schedule_of_a_claim():
-    """A claim that breaks is quoted with the cheapest faults that break it, and with the share of the schedules."""
+    """A broken claim is quoted from the search with the cheapest faults, with its share of the schedules."""
     broken = {"releases_atomically": breaks(140, "A4BpAt3000BrAA")}
     found = of_claims(decision(kept_search(1552, broken, faults=PAUSE), kept_search(9000, broken, faults=PAUSES)))
 
@@ -39,7 +39,7 @@ def test_shortest_schedule_of_a_claim():
 
 
 def test_search_that_took_too_long():
-    """A claim holds in all schedules of the searches that tried it. A search without an end is named, and claims nothing."""
+    """A claim holds in all schedules of the complete searches; an incomplete search is listed, and proves no claim."""
     decided = [kept_search(number, holds=["exclusive"], faults=faults) for number, faults in ((10, ()), (1552, {"crashes": 1}))]
     missing = undecided(faults=PAUSE), undecided(faults=PAUSES), undecided(work_ms=5000)
     assert of_claims(decision(*decided)) == {Claim.exclusive: Summary(1562, True, None, ())}
@@ -51,7 +51,7 @@ def test_search_that_took_too_long():
 
 
 def test_file_of_a_decision(tmp_path: Path):
-    """What is written is read again, large numbers exactly, and next to what the file held before."""
+    """A decision that is written is read back exactly, and the other decisions of the file stay."""
     path = tmp_path / "explore.jsonl"
     one = decision(kept_search(2**64 + 1, holds=["exclusive"]), story=LOST)
     other = msgspec.structs.replace(one, stage="fair")
@@ -71,7 +71,7 @@ def test_file_of_a_decision(tmp_path: Path):
 
 
 def test_decision_of_other_code_is_not_quoted(monkeypatch):
-    """A decision counts only for the code that it has decided."""
+    """A decision counts only for the code that was decided."""
     stage = stages()["uuid"]
     mine = decision(story=LOST)
     monkeypatch.setattr(decided, "read", lambda key: mine)
@@ -86,7 +86,7 @@ def test_decision_of_other_code_is_not_quoted(monkeypatch):
     [("Redis compares the token", "Redis looks at the token", True), ("redis.call('del'", "redis.call('unlink'", False)],
 )
 def test_hash_of_code_and_not_of_docstrings(old, new, is_same, tmp_path):
-    """A stage that describes itself in other words is decided; one of other code is not."""
+    """A changed docstring leaves the hash of a stage's code the same, and changed code does not."""
     source = Path(str(stages()["lua"].path)).read_text(encoding="utf-8")
     assert source.count(old) == 1
     (tmp_path / "one.py").write_text(source, encoding="utf-8")
@@ -97,7 +97,7 @@ def test_hash_of_code_and_not_of_docstrings(old, new, is_same, tmp_path):
 
 @every("key", lambda: read_lines(decided.FILE))
 def test_kept_decisions(key):
-    """Each kept decision belongs to a stage or a slip, has the schedule that is drawn, and quotes nothing that drifts."""
+    """Each kept decision belongs to a stage or a slip, has the drawn schedule, and has no figure that differs from run to run."""
     one = decided.read(key)
 
     assert one is not None
@@ -109,7 +109,7 @@ def test_kept_decisions(key):
 
 
 def test_no_stage_breaks_its_promise():
-    """No decision that is kept says that a stage of the ladder breaks what it promises: then one of the two is wrong."""
+    """No kept decision says that a stage of the ladder breaks its promise; otherwise one of the two is wrong."""
     decisions = [one for name in stages() if (one := decided.read(name)) is not None]
 
     assert [(one.stage, claim) for one in decisions for claim, status in one.promises.items() if status == "breaks"] == []
@@ -129,13 +129,13 @@ REDIS = (None, "redis", "redis_nodes")
 
 @every("name", stages)
 def test_orders_are_searched_on_redis(name):
-    """The orders of each stage on Redis are searched, and of no other."""
+    """The explorer accepts the stages on Redis and the stages without a store, and no others."""
     assert (why_not(stage(name)) == "") is (stage(name).store in REDIS)
 
 
 @pytest.mark.parametrize("name", ["zookeeper", "etcd_fenced", "mysql_insert"])
 def test_refused(name):
-    """A lock on another store is refused in one line, which names the command that runs its scenarios; status 2."""
+    """A lock on another store is refused with status 2, in a message that names the command for its scenarios."""
     with pytest.raises(BadInput, match="orders are searched for locks on Redis") as caught:
         explored(name)
 

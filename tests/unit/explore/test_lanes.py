@@ -1,4 +1,4 @@
-"""The picture of a schedule: lanes, rows and sentences, on paper and in a terminal."""
+"""Test the picture of a schedule: its lanes, rows and sentences, as SVG and in a terminal."""
 
 import re
 from xml.etree import ElementTree as ET
@@ -38,10 +38,7 @@ def test_picture_has_a_row_for_each_event():
 
 
 def test_picture_has_its_words_for_a_screen_reader():
-    """Title and description of the picture are the title and the sentences.
-
-    It is one file, without script, link, font or other picture, and depends on its story alone.
-    """
+    """A picture has its title and sentences for a screen reader, loads nothing, and depends on its story alone."""
     root, text = drawn(), lanes.draw(LOST)
     assert text == lanes.draw(LOST)
     assert not re.search(r"<script|href|@import|<image|url\((?!#)", text)
@@ -50,8 +47,8 @@ def test_picture_has_its_words_for_a_screen_reader():
     assert [root.findtext(f"{SVG}{name}") for name in ("title", "desc")] == [title(LOST), sentences(LOST)]
 
 
-def test_nothing_in_the_picture_is_small_or_cut_off():
-    """No letter is below 12 px if the picture is as wide as drawn, and no code runs over the edge."""
+def test_text_is_neither_small_nor_cut_off():
+    """No letter is smaller than 12 px at the drawn width, and no code runs over the edge."""
     root, story = drawn(), replace(LOST, scenes=(scene("A", "SET L " + "x" * 200, (), 0, (), 0, LOST.start),))
 
     assert min(map(int, re.findall(r"(\d+)px", STYLE))) == 12
@@ -62,7 +59,7 @@ def test_nothing_in_the_picture_is_small_or_cut_off():
 
 
 def test_words_of_a_schedule_are_escaped():
-    """A command with signs of XML is shown as it is."""
+    """A command with special characters of XML is shown as it is."""
     story = replace(LOST, scenes=(scene("A", 'SET <a> & "b"', (), 0, (), 0, LOST.start, reply="OK"),))
 
     assert '<a> & "b"' in row(story.scenes[0])
@@ -80,8 +77,8 @@ def test_terminal_has_a_row_for_each_event():
     assert max(map(len, printed)) <= WIDTH
 
 
-def test_what_is_done_again_and_again_is_folded():
-    """A waiter that renews time after time is told once, with how often it does so; the events after it keep their numbers."""
+def test_repeated_events_are_folded():
+    """A waiter that renews many times is told once, with the number of times; later events keep their numbers."""
     renews = replace(LOST.scenes[8], did=(Happening(Kind.RENEWED_OTHERS, actor="B", others=("A",)),))
     story = replace(LOST, scenes=folded([LOST.scenes[0], *[LOST.scenes[2], renews] * 36, LOST.scenes[9]]))
 
@@ -92,7 +89,7 @@ def test_what_is_done_again_and_again_is_folded():
 
 
 def test_picture_in_chinese():
-    """A picture in Chinese has no English but its commands, and a line of Chinese is not wider than the picture."""
+    """A Chinese picture has English only in its commands, and no line is wider than the picture."""
     root = drawn(language=Language.CHINESE)
     shown = [one.text or "" for one in root.iter(f"{SVG}text") if "code" not in one.get("class", "")]
 
@@ -101,5 +98,5 @@ def test_picture_in_chinese():
 
 
 def test_chinese_line_cuts_no_number():
-    """A line of Chinese ends between signs, and neither within a number nor before a sign that closes."""
+    """A Chinese line ends between characters, but not within a number and not before a closing sign."""
     assert lanes.wrapped("整个运行没有丢 +1；一共 12 次。", 16) == ["整个运行没有丢", "+1；一共 12 次。"]

@@ -1,4 +1,4 @@
-"""What is searched by default, and what the options of a command choose."""
+"""Test the default searches, and the searches that the options of a command choose."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from lab.explore.search.event import NONE, Budget
 
 
 def test_default_searches():
-    """Without options, and with a TTL alone, the default searches are made."""
+    """Without options, and with a TTL alone, the explorer makes the default searches."""
     lua = stages()["lua"]
 
     assert SearchOptions().questions(lua) == by_default(lua, TTL_MS)
@@ -16,7 +16,7 @@ def test_default_searches():
 
 
 def test_chosen_searches():
-    """An option that chooses a search replaces them: no fault and long work, and each fault once."""
+    """An option that chooses searches replaces the default ones: no fault, long work, and each fault once."""
     chosen = SearchOptions(clients=THREE).questions(stages()["lua"])
 
     assert {one.replicas for one in chosen} == {THREE}
@@ -25,7 +25,7 @@ def test_chosen_searches():
 
 
 def test_requests_of_a_replica():
-    """Several requests are served one after the other by two replicas, and at once by one."""
+    """Requests in turn are served by two replicas one after the other, and requests at once by one replica."""
     (in_turn,), (at_once,) = (
         SearchOptions(work_ms=0, budget=NONE, **{name: 2}).questions(stages()["lua"]) for name in ("in_turn", "at_once")
     )
@@ -34,7 +34,7 @@ def test_requests_of_a_replica():
 
 
 def test_ttls_of_a_lock():
-    """A lock with one TTL in its code, or of whole seconds, is searched with no other TTL."""
+    """A lock whose TTL is in its code, or has whole seconds, is searched with no other TTL."""
     fixed = replace(stages()["lua"], has_fixed_ttl=True, ttl_ms=2000)
     whole = replace(stages()["lua"], ttl_step_ms=1000)
 
@@ -44,7 +44,7 @@ def test_ttls_of_a_lock():
 
 
 def test_cheapest_first():
-    """The first searches have no fault, then each fault once; a pair of faults comes last."""
+    """The searches begin without a fault, then have each fault once, and end with two faults."""
     of_two = [one.budget for one in by_default(stages()["lua"], TTL_MS) if one.replicas == PAIR]
 
     assert of_two[0] == NONE

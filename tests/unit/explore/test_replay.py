@@ -1,4 +1,4 @@
-"""How a repetition differs from the search, and which replies are the same."""
+"""Test how a repetition of a schedule is compared with the search."""
 
 from types import SimpleNamespace
 
@@ -27,15 +27,15 @@ def move(command=GET, findings=(), value=b"a"):
         (move(), ""),
     ],
 )
-def test_what_differs(now, how):
-    """The message names the command, the claims or the reply, whichever differs."""
+def test_message_names_the_difference(now, how):
+    """The message names the command, the claims or the reply that differs."""
     assert _difference(move(), now) == how  # type: ignore[arg-type]
 
 
 @every(
     "one, other, are_same",
     [
-        (2900, 2990, True),  # what a key has left to live
+        (2900, 2990, True),  # the time that a key has left
         (2900, 2700, False),
         (1, 2, False),
         (b"a", b"a", True),
@@ -45,5 +45,5 @@ def test_what_differs(now, how):
     ],
 )
 def test_same_replies(one, other, are_same):
-    """What a key has left to live differs by milliseconds; any other part of a reply must be the same."""
+    """The time that a key has left may differ by milliseconds; any other part of a reply must be the same."""
     assert same(one, other) is are_same

@@ -1,4 +1,4 @@
-"""Which claim an event breaks: by the fault that left the lock as it is, and by why a holder is not entitled any more."""
+"""Test which claim an event breaks: it follows from the fault before it, and from the reason why a holder lost its right."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TASK = Task(TTL_MS)
 
 
 def world(task=TASK, known=("L",), waiting=()):
-    """Return what the rules ask of the world of a search: two requests, of which some wait."""
+    """Return a world of a search with two requests. known: the keys of the lock. waiting: the requests that wait."""
     return SimpleNamespace(
         task=task,
         trees=[None, None],
@@ -63,7 +63,7 @@ LEFT_BY = {
 
 @every("left", LEFT_BY)
 def test_a_lock_that_is_left_behind(left):
-    """A lock that nobody uses is charged to the fault that hit its owner, or else to a release."""
+    """A taken lock that no request uses is charged to the fault that hit its owner, or otherwise to a release."""
     tested = (claim_of(*left),) if left else ()
     ghosts = beginning(2)._replace(owners=(("L", Owner(0, 0, tested)),))
 
@@ -86,7 +86,7 @@ HOLDS = {
 
 @every("hold", HOLDS)
 def test_why_a_holder_is_not_entitled(hold):
-    """The first reason stays; a lease that ends is charged to the last pause."""
+    """The first reason of a holder stays; a lease that ends is charged to the last pause."""
     now_ms = 2000
 
     assert hold.at(now_ms).why is HOLDS[hold]
@@ -97,15 +97,15 @@ def test_why_a_holder_is_not_entitled(hold):
     "claim, two_inside, served, decides",
     [
         (Claim.releases_only_its_own, False, 1, True),
-        (Claim.releases_only_its_own, True, 1, False),  # nobody can say whose lock a release frees
+        (Claim.releases_only_its_own, True, 1, False),  # it is not known whose lock a release frees
         (Claim.releases_atomically, True, 1, False),
         (Claim.counts_once, True, 1, True),
         (Claim.held_to_the_end, False, 1, True),
         (Claim.held_to_the_end, False, 0, False),  # a lock that never works keeps it by doing nothing
     ],
 )
-def test_what_a_search_decides(claim, two_inside, served, decides):
-    """A search decides a claim only if the thing was at stake."""
+def test_claims_that_a_search_decides(claim, two_inside, served, decides):
+    """A search decides a claim only if the claim was at stake in it."""
     broken = {Claim.exclusive: Broken(Finding(Claim.exclusive, Harm.TWO_HOLDERS), [])} if two_inside else {}
 
     assert SearchOutcome(Question(Task(TTL_MS)), Searched(complete=True, served=served, broken=broken)).decides(claim) is decides
@@ -122,7 +122,7 @@ def test_what_a_search_decides(claim, two_inside, served, decides):
     ],
 )
 def test_two_holders(hold, at_once, breaks):
-    """Who is granted a lock on which another relies breaks mutual exclusion, whether an increment is lost or not."""
+    """A grant of a lock on which another holder relies breaks mutual exclusion, even if no increment is lost."""
     ghosts = Ghosts((Actor(WORKS, hold), Actor()), owners=(("L", Owner(1, 2000)),))
     effects = Effects(world(Task(TTL_MS, at_once=at_once)), ghosts, 2000)
 
@@ -132,17 +132,17 @@ def test_two_holders(hold, at_once, breaks):
     assert effects.actors[1].phase == WORKS
 
 
-AT_END = {  # whether the horizon has cut the schedule, since when nobody has used the lock → what breaks
+AT_END = {  # whether the horizon has cut the schedule, since when no request has used the lock → the broken claims
     (False, 0): [(Claim.releases_only_its_own, Harm.STUCK), (Claim.serves_most_requests, Harm.STUCK)],
     (False, 8999): [(Claim.releases_only_its_own, Harm.STUCK), (Claim.serves_most_requests, Harm.STUCK)],
     (True, 0): [(Claim.serves_most_requests, Harm.STUCK)],
-    (True, 8999): [],  # for a moment only: they would continue
+    (True, 8999): [],  # the lock was unused only for a moment: the requests would continue
 }
 
 
 @every("is_cut, idle_since_ms", AT_END)
-def test_who_waits_at_the_end(is_cut, idle_since_ms):
-    """Who waits at the end is locked out for ever; at the horizon, only if nobody has used the lock for long."""
+def test_waiter_at_the_end(is_cut, idle_since_ms):
+    """A request that waits at the end is locked out; at the horizon, only if the lock was unused for long."""
     state = State((0, 0), (RUNS, RUNS), 0, 0, 9000, NONE, beginning(2)._replace(idle_since_ms=idle_since_ms))
 
     found = end(world(waiting=(1,)), state, NONE, 9000 if is_cut else 9100)
@@ -152,7 +152,7 @@ def test_who_waits_at_the_end(is_cut, idle_since_ms):
 
 @every("served, breaks", [(0, True), (1, False), (2, False)])
 def test_few_served(served, breaks):
-    """If nothing fails, half of the requests must be served."""
+    """If no fault occurs, at least half of the requests must be served."""
     state = State((0, 0), (RUNS, RUNS), 0, 0, 100, NONE, beginning(2)._replace(served=served))
 
     found = end(world(known=()), state, NONE, 9000)

@@ -1,4 +1,4 @@
-"""The short form of a schedule, and the command that runs it."""
+"""Test the short form of a schedule, and the command that runs it."""
 
 import shlex
 
@@ -31,13 +31,13 @@ from tests.every import every
 
 @every("text", ["none.json", "uuid", ":AB", "uuid:A?"])
 def test_no_schedule(text):
-    """What is not a short form is bad input."""
+    """A text that is no short form of a schedule is refused as bad input."""
     with pytest.raises(BadInput):
         typed(text)
 
 
 def test_typed_again():
-    """A schedule with its options is read as what was searched, also of several requests in one replica."""
+    """A schedule that is typed with its options is the schedule of the search, also with several requests in one replica."""
     task = Task(2000, work_ms=500, wait_ms=0, nested=True, at_once=2, in_turn=3, nap_ms=700, ends=True)
     question = Question(task, Budget(pauses=1), 1)
     *_, text = shlex.split(replay("uuid", question, parse("pArAA'1")))[:4]
@@ -63,7 +63,7 @@ def test_typed_again():
     ],
 )
 def test_short_form(text, events):
-    """A schedule is read from its short form, and written as the same, also by a shell."""
+    """A schedule is read from its short form and written in the same form, also through a shell."""
     assert parse(text) == events
     assert shlex.split(in_shell("lua", short(events))) == [f"lua:{text}"]
 

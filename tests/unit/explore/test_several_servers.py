@@ -1,4 +1,4 @@
-"""Several servers as one table, and which moments nobody can notice. A dictionary stands for Redis."""
+"""Test several servers as one table, and the commands whose moment no client can notice. A dictionary stands for Redis."""
 
 from types import SimpleNamespace
 
@@ -51,7 +51,7 @@ def state_of(nodes, each, flights=()):
 
 
 def test_servers_are_independent():
-    """A command changes one server, time changes all, and the keys have the numbers of their servers."""
+    """A command changes one server, time changes all, and each key has the number of its server."""
     nodes = Nodes([Table()] * 3)
     after = nodes.answer(nodes.answer(0, SET[b"A"], node=1).state, SET[b"B"], node=3).state
 
@@ -62,7 +62,7 @@ def test_servers_are_independent():
 
 
 def test_equal_servers_are_folded():
-    """States that differ only in the numbers of the servers become one; a group of equal servers has one move."""
+    """States that differ only in the order of their servers become one, and a group of equal servers has one move."""
     nodes = Nodes([Table()] * 3)
     symmetry = ServerSymmetry(nodes, 3)
     flight = Flight(0, 0, 0, ((b"OK",), None, None))
@@ -75,7 +75,7 @@ def test_equal_servers_are_folded():
 
 @pytest.mark.parametrize("operation", [CommandSent(LOCK, (b"GET",), node=2), FanOut((CommandSent(LOCK, (b"GET",), node=1),) * 2)])
 def test_servers_that_are_not_treated_alike(operation):
-    """A stage that asks one server only is not folded."""
+    """A stage that sends a command to one server alone, or not to all, raises ServersDiffer."""
     with pytest.raises(ServersDiffer):
         ServerSymmetry(Nodes([Table()] * 2), 2).check(operation)
 
@@ -88,8 +88,8 @@ def learned(*sent):
     return unnoticed
 
 
-def test_what_nobody_can_notice():
-    """A release without a vote has no moment of its own. A try has: what others do before changes its answer."""
+def test_unnoticed_commands():
+    """No client notices when a release without a vote runs; it notices a SET, whose answer depends on other commands."""
     unnoticed = learned((SET[b"A"], RELEASE[b"A"]), (SET[b"B"], RELEASE[b"B"]))
 
     assert [unnoticed.is_unnoticed(state, 0, RELEASE[b"A"], 0) for state in (0, 1, 2)] == [True, False, True]
@@ -97,7 +97,7 @@ def test_what_nobody_can_notice():
 
 
 def test_an_unexpected_command_begins_the_search_again():
-    """What nobody could notice was decided with the commands that were known: another one makes all of it unsure."""
+    """A new command raises NewCommand, because the decisions before it did not know of it."""
     unnoticed = learned((RELEASE[b"A"],), ())
     assert unnoticed.is_unnoticed(0, 0, RELEASE[b"A"], 0)
 
@@ -107,8 +107,8 @@ def test_an_unexpected_command_begins_the_search_again():
 
 
 @pytest.mark.parametrize("symmetry", [None, SimpleNamespace(order=lambda state: SimpleNamespace(groups={1: 2, 3: 1}))])
-def test_where_a_search_goes_on(symmetry):
-    """Each server is tried, counted from 1; if they are alike, the first of each group."""
+def test_servers_that_are_tried(symmetry):
+    """The search tries each server, counted from 1; of equal servers, it tries the first."""
     world = SimpleNamespace(program=SimpleNamespace(servers=3), symmetry=symmetry)
 
     assert list(World.servers(world, None)) == ([1, 2, 3] if symmetry is None else [1, 3])

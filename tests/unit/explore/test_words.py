@@ -1,4 +1,4 @@
-"""Words of commands: which depend on the clock, and the names of tokens, however they are written; what mends a lock."""
+"""Test words of commands: which depend on the clock, the names of tokens, and the stage that mends a lock."""
 
 from types import SimpleNamespace
 from uuid import UUID
@@ -32,7 +32,7 @@ CLOCKED = frozenset({b"asks"})
     ],
 )
 def test_commands_that_depend_on_the_clock(command, needs):
-    """A command depends on the clock that reads it, names a moment on it, or is a script that may ask for the time."""
+    """A command depends on the clock if it reads it, names a moment, or runs a script that may ask for the time."""
     assert needs_clock(tuple(command.encode().split()), CLOCKED) is needs
 
 
@@ -48,24 +48,24 @@ OTHER = bytes.fromhex("ffeeddccbbaa99887766554433221100")
         (str(int.from_bytes(TOKEN, "big")), "A’s token"),
         (f"{UUID(bytes=OTHER)}:1", "B’s second token:1"),
         (f"{UUID(bytes=TOKEN, version=4)}", "A’s token"),
-        ("lock-001122-x", "lock-A’s token-x"),  # a slice from the front
-        ("ddeeff", "A’s token"),  # from the back
+        ("lock-001122-x", "lock-A’s token-x"),  # a slice of the beginning
+        ("ddeeff", "A’s token"),  # a slice of the end
         ("00112", "00112"),  # too short to be sure
         ("0011223", "A’s token"),
-        ("223344", "223344"),  # from the middle
+        ("223344", "223344"),  # a slice of the middle
         ("a001122", "a001122"),  # part of another number
         ("3000", "3000"),
     ],
 )
 def test_names_of_tokens(word, said):
-    """A whole token and a slice of at least six digits from an end have a name; other numbers stay."""
+    """A whole token, and at least six digits of its beginning or end, are named; other numbers stay as they are."""
     drawing = SimpleNamespace(known_tokens={TOKEN: (0, 1), OTHER: (1, 2)})
 
     assert readable(SimpleNamespace(drawing=drawing), word.encode()) == said
 
 
 def test_script_of_a_resource_has_its_name():
-    """A script has the name of its text in the module of the stage or of its resource, also behind another text."""
+    """A script is named as its text in the module of the stage or the resource, also if another text precedes it."""
     module = SimpleNamespace(ACQUIRE="redis.call('set')", NOTE="no script")
     program = SimpleNamespace(modules=lambda: [module], resource=fenced.Counter)
     names = script_names(program)
@@ -74,8 +74,8 @@ def test_script_of_a_resource_has_its_name():
     assert [names[sha1(fenced.OLDER + text)] for text in (fenced.SEE, fenced.WRITE)] == ["SEE", "WRITE"]
 
 
-def test_what_mends_a_lock():
-    """The stage that is named for a mechanism keeps the promise: in every order, and in the scenario in which it broke."""
+def test_stage_that_mends_a_lock():
+    """The stage that is named for a mechanism keeps the promise in every order, and in the scenario that broke it."""
     shelf, named, kept = stages(), set(), {(cell.stage, cell.scenario): cell.verdict for cell in reference.cells()}
     for stage in shelf.values():
         for search in decision.searches if (decision := current(stage)) is not None else ():

@@ -1,4 +1,4 @@
-"""A schedule on real replicas: the threads that wait, the events, and commands and replies that are compared."""
+"""Test a schedule on real replicas: the waiting threads, the events, and how commands and replies are compared."""
 
 import contextlib
 import subprocess
@@ -22,7 +22,7 @@ WITHIN_S = 5.0
 
 @pytest.fixture
 def controller():
-    """A controller for the threads of this process."""
+    """Yield a controller for the threads of this process."""
     made = Controller()
     steps.begin(made.address, "replica-1")
     yield made
@@ -31,14 +31,14 @@ def controller():
 
 
 def in_thread(*words):
-    """Let a thread come to a command, and report a reply when it goes on. Return the thread, and its orders."""
+    """Start a thread that waits at a command, and reports a reply when it may go on. Return the thread, and its orders."""
     orders: list[str] = []
 
     def run():
         mine = Steps()
         orders.append(mine.wait(COMMAND, words=words))
         mine.report(REPLY, reply="OK")
-        with contextlib.suppress(OSError, AttributeError):  # the controller has ended, or there was none
+        with contextlib.suppress(OSError, AttributeError):  # the controller has ended, or the thread has none
             mine.file.close()
 
     thread = threading.Thread(target=run)
@@ -47,7 +47,7 @@ def in_thread(*words):
 
 
 def test_held_until_ordered(controller):
-    """A thread waits at its command until it is ordered, and its reply is known then."""
+    """A thread waits at its command until the controller orders it to go on, and then reports its reply."""
     thread, orders = in_thread("GET", "n")
     assert controller.wait_until(lambda: bool(controller.threads and controller.threads[0].at), WITHIN_S)
     (held,) = controller.threads
@@ -61,7 +61,7 @@ def test_held_until_ordered(controller):
 
 @pytest.mark.parametrize("ends", [Controller.free, Controller.close])
 def test_let_go(controller, ends):
-    """When the controller lets all go, or ends, no thread waits any more, and none that comes later."""
+    """When the controller frees the threads, or ends, no thread waits, and no later one does."""
     thread, orders = in_thread("GET", "n")
     controller.wait_until(lambda: bool(controller.threads and controller.threads[0].at), WITHIN_S)
     ends(controller)
@@ -76,7 +76,7 @@ def test_let_go(controller, ends):
 
 
 def test_without_a_controller():
-    """Without an address nothing is held."""
+    """Without a controller's address no thread waits."""
     assert Steps().wait(COMMAND, words=["GET"]) == GO
 
 
@@ -85,14 +85,14 @@ LEASE_MS = 300
 
 @pytest.fixture
 def replica():
-    """A process that only waits."""
+    """Yield a process that only waits."""
     with subprocess.Popen(["sleep", "60"]) as process:
         yield process
         process.kill()
 
 
 def test_a_pause_lasts_as_long_as_in_the_explorer(replica):
-    """A replica that is resumed was stopped for as long as the schedule says, also if the cluster was quick or late before."""
+    """A resumed replica was stopped for the time of the schedule, also if the events before took longer or shorter."""
     events = parse("pAt300rA")[:3]
     states = [SimpleNamespace(now_ms=now_ms, modes=["paused"]) for now_ms in (0, 0, LEASE_MS, LEASE_MS)]
     steps = zip(events, states, states[1:], strict=False)
@@ -102,7 +102,7 @@ def test_a_pause_lasts_as_long_as_in_the_explorer(replica):
     enactment.system, enactment.pids = SimpleNamespace(replicas=[SimpleNamespace(name="replica-1")]), [replica.pid]
 
     enactment._enact(0, moves[0])
-    enactment._enact(2, moves[2])  # the lease was over at once: it began before the pause
+    enactment._enact(2, moves[2])  # at this moment the pause must have lasted for the whole lease
     controller.close()
 
     (record,) = injected.records.values()
@@ -118,7 +118,7 @@ def names():
 
 
 def test_keys(names):
-    """A key has another name on the cluster; so do the keys that a stage derives from it."""
+    """A key of the explorer, and a key that a stage derives from it, match the keys of the cluster with their longer names."""
     assert names.same_command([b"GET", b"L"], ["GET", "lab:run:uuid:lock"])
     assert names.same_command([b"GET", b"n"], ["GET", "lab:run:uuid:counter"])
     assert names.same_command([b"INCR", b"L:fence"], ["INCR", "lab:run:uuid:lock:fence"])
@@ -128,7 +128,7 @@ def test_keys(names):
 
 
 def test_owners(names):
-    """An owner is another word on the cluster, always the same, and never that of another owner."""
+    """An owner of the explorer matches one word of the cluster, always the same, and no word of another owner."""
     assert names.same_reply(OWNER, "c0ffee")
     assert names.same_reply(OWNER, "c0ffee")
     assert not names.same_reply(OWNER, "decaf")
@@ -149,7 +149,7 @@ def test_owners(names):
     ],
 )
 def test_tokens(names, token, other, is_token):
-    """A word of random letters and digits may be another one on the cluster; a word of the language may not."""
+    """A word of random letters and digits may differ on the cluster; a word of the language may not."""
     assert names.same_command([b"SET", b"L", token], ["SET", "L", other]) == is_token
 
 
@@ -176,5 +176,5 @@ def test_tokens(names, token, other, is_token):
     ],
 )
 def test_replies(expected, real, same, names):
-    """A reply must be the same. What a key has left to live may differ by the time of the events before."""
+    """A reply must be the same, but the time that a key has left may differ by the duration of the earlier events."""
     assert names.same_reply(expected, real) is same
