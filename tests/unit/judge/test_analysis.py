@@ -1,4 +1,4 @@
-"""The judges judged: histories with known answers, sound and guilty."""
+"""Test the analysis of histories with known answers, of sound and of broken locks."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.builders import MS, found
 
 
 def test_session_ends_before_the_lab_has_finished(made):
-    """A session may end before the lab records that it has ended it: a request that comes in meanwhile is no second holder."""
+    """If a session ends before the lab records it, a request that gets the lock in between is no second holder."""
     made.increment("holder", 0, 1, at=(0, 1, 19, 20)).increment("next", 0, 0, at=(5, 6, 7, 8), replica="replica-2")
     made.fault("end_session", "holder", at_ms=2, recovered_ms=18, injected_ms=6)
 
@@ -20,28 +20,28 @@ def test_session_ends_before_the_lab_has_finished(made):
     [
         ("not_owner", "EVALSHA", "None", 20, [("reentrant", Mechanism.INNER_RELEASE_FREED)]),
         ("ok", "DEL", "0", 20, [("reentrant", Mechanism.INNER_RELEASE_FREED)]),
-        ("ok", "EVALSHA", "0", 20, []),  # what a script answers means nothing by itself
+        ("ok", "EVALSHA", "0", 20, []),  # the answer of a script proves nothing by itself
         ("ok", "DEL", "1", 20, []),
-        ("not_owner", "EVALSHA", "None", 400, []),  # its own lease was over by then: that is another story
+        ("not_owner", "EVALSHA", "None", 400, []),  # its own lease had ended by then: the inner release is not the cause
     ],
 )
 def test_freed_by_the_inner_release(made, result, command, answer, released_at, expected):
-    """A lock that the inner release freed is not mistaken for a lock that expired."""
+    """A lock that the inner release freed is told apart from a lock that expired."""
     made.increment("a", 0, 0, at=(10, 11, 12, released_at), result=result, answer=answer, command=command)
 
     assert found(made.analyse(final=1, ttl_ms=300, nested="same")) == expected
 
 
 def test_acquire_in_a_thread_of_the_lock(made):
-    """An acquire of the lock's own thread looks like a renewal, and prolongs no lease: the store reports that it made the key."""
+    """An acquire in the lock's own thread looks like a renewal, but prolongs no lease: the store reports that it set the key."""
 
     def sent(sent_ms: int, answered_ms: int) -> None:
         times = {"sent_ns": sent_ms * MS, "renewed_ns": answered_ms * MS}
         made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", answer="True", prolonged=True, **times))
 
-    sent(241, 258)  # the elder's; its request goes on late
+    sent(241, 258)  # the elder's acquire; its request goes on late
     made.increment("elder", 0, 0, at=(258, 259, 900, 901), asked=240, commands=0, sent_ns=0)
-    sent(530, 559)  # sent before the elder's lease can have ended, carried out after that
+    sent(530, 559)  # the younger's: sent before the elder's lease can have ended, carried out after it
     made.increment("younger", 0, 1, at=(560, 561, 950, 951), asked=241, commands=0, sent_ns=0)
     for at_ms, event in ((250, "set"), (557, "expired"), (559, "set")):
         made.key_event(event, at_ms)
@@ -56,7 +56,7 @@ def renewal(key: str, sent_ms: int, command: str = "ping") -> Renewed:
 
 @pytest.mark.parametrize(("servers", "prolongs"), [((1, 2, 3), True), ((1, 2), False), ((4, 4, 4), False)])
 def test_renewal_needs_a_majority(made, servers, prolongs):
-    """Of several servers, three must have agreed to a renewal before it prolongs a lease."""
+    """With several servers, a renewal prolongs a lease only if three different servers agreed to it."""
     made.increment("a", 0, 0, at=(10, 11, 12, 100))
     for server in servers:
         done = Renewed(request="", key="lock", answer="1", prolonged=True, server=server, sent_ns=50 * MS, renewed_ns=51 * MS)
@@ -72,7 +72,7 @@ def test_renewal_needs_a_majority(made, servers, prolongs):
     [(5, ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)), (0, ("exclusive", Mechanism.GRANTED_TO_TWO))],
 )
 def test_lease_counts_from_the_command_that_set_the_key(made, leased_ms, expected):
-    """A lease counts from the command that set the key, if the acquire went on after it; else from the last command."""
+    """If the acquire went on after the command that set the key, the lease counts from it; otherwise from the last command."""
     made.increment("a", 0, 0, at=(50, 51, 52, 200), asked=1, sent_ns=48, leased_ns=leased_ms)
     made.increment("b", 1, 1, at=(70, 71, 72, 73), replica="replica-2")
 
@@ -87,7 +87,7 @@ def test_lease_counts_from_the_command_that_set_the_key(made, leased_ms, expecte
     ],
 )
 def test_release_of_a_lock_that_the_store_forgot(made, answer, expected):
-    """A holder whose lock was lost with the store deletes the lock of the next holder, if its command deleted anything."""
+    """A holder whose lock the store forgot deletes the next holder's lock only if its command deleted a key."""
     made.increment("forgotten", 0, 0, at=(10, 11, 12, 400), answer=answer)
     made.fault("restart_redis", "forgotten", at_ms=100, recovered_ms=150)
     made.increment("robbed", 1, 2, at=(330, 331, 800, 900), replica="replica-2")
@@ -99,7 +99,7 @@ def test_release_of_a_lock_that_the_store_forgot(made, answer, expected):
 
 
 def test_lease_that_is_handed_over_goes_on(made):
-    """A lock that a holder hands over to a request of its process ends with the lease that the store knows of."""
+    """A lock that is handed over within a process gets no new lease: it ends with the lease at the store."""
     made.increment("a", 0, 0, at=(10, 11, 12, 40), sent_ns=9, release_commands=0)
     made.increment("b", 1, 1, at=(41, 42, 43, 200), commands=0)
     made.increment("c", 2, 2, at=(75, 76, 77, 78), replica="replica-2")
@@ -109,7 +109,7 @@ def test_lease_that_is_handed_over_goes_on(made):
 
 @pytest.mark.parametrize("ends_ms", [200, 90])
 def test_late_renewal_of_a_lock_that_was_handed_over(made, ends_ms):
-    """A renewal is no release, although its thread was begun by a holder that sent none and another holder deleted the key."""
+    """A renewal is not taken for a release, even if a holder that sent no release started its thread."""
     made.increment("a", 0, 0, at=(10, 11, 12, 40), release_commands=0)
     made.increment("b", 1, 2, at=(41, 42, 80, ends_ms), commands=0)
     made.fault("restart_redis", "b", at_ms=43, recovered_ms=50)
@@ -124,10 +124,10 @@ def test_late_renewal_of_a_lock_that_was_handed_over(made, ends_ms):
 
 @pytest.mark.parametrize("renewed_ms", [16, 25])
 def test_grants_of_the_next_session(made, renewed_ms):
-    """When a session was ended, the grants of the next one have lost nothing, whenever its first renewal is known.
+    """After a session was ended, the grants of the replica's next session are valid, whenever its first renewal was sent.
 
-    So their releases rob no holder, and the losses of the session that was ended have no other cause. The session of the other
-    replica is the oldest, and the lock that it gets at 40 ms is not.
+    So their releases rob no holder, and the loss has no other cause than the ended session. The session of the second
+    replica is the oldest, but the lock that it gets at 40 ms is the newest.
     """
 
     def of_session(name: str) -> dict[str, object]:
@@ -150,7 +150,7 @@ def test_grants_of_the_next_session(made, renewed_ms):
 
 @pytest.mark.parametrize("changes", [{"wait_ms": 0}, {"has_faults": True}, {"is_complete": False}, {"nested": "crossed"}])
 def test_refusals_that_are_no_fault_of_the_lock(made, changes):
-    """Refusals count only if nothing failed and the requests were patient."""
+    """Refusals do not count after a fault, in a part of a run, in a deadlock, or if the requests were not ready to wait."""
     for number in range(100):
         made.answer(f"r{number}", "failed")
 
@@ -159,7 +159,7 @@ def test_refusals_that_are_no_fault_of_the_lock(made, changes):
 
 @pytest.mark.parametrize(("died_ms", "mechanism"), [(20, Mechanism.GRANTED_TO_TWO), (8, None)])
 def test_dead_holder_that_had_not_read(made, died_ms, mechanism):
-    """A holder that died before it read held the lock until then, and no longer: it can have released nothing."""
+    """A holder that died before its read held the lock until its death, and no longer: it cannot have released the lock."""
     times = {"asked_ns": 0, "sent_ns": 1, "got_ns": MS}
     made.line("journal/replica-1.jsonl", Got(request="dead", key="lock", commands=1, **times))
     made.fault("kill", "dead", died_ms, 30).answer("dead", "unknown")

@@ -1,4 +1,4 @@
-"""The clocks of several machines are bounded by what the journals show, and the judge accuses nobody within their error."""
+"""Test that the journals bound the clocks of several machines, and that the judge accuses no lock within their error."""
 
 import dataclasses
 import random
@@ -33,7 +33,7 @@ SHIFTED = [one for one in PROBED if one.scenario == "rush"][:20]
 
 
 def moved(folder: Path, replica: str, drift: float = 0.0) -> None:
-    """Stamp a replica's journal by a clock that is APART_NS ahead; drift: by how much faster it runs."""
+    """Change the stamps of a replica to a clock that is APART_NS ahead. drift: how much faster that clock runs, as a share."""
     path = folder / "journal" / f"{replica}.jsonl"
     lines = [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
     moments = [{name for name in line if name.endswith("_ns") and name not in LENGTHS and line[name]} for line in lines]
@@ -44,7 +44,7 @@ def moved(folder: Path, replica: str, drift: float = 0.0) -> None:
 
 
 def readings(folder: Path, within_ns: int = READ_WITHIN_NS) -> dict[str, list[ClockReading]]:
-    """Return what an agent on the other machine would have answered before and after a run."""
+    """Return the readings that an agent on the other machine would have given before and after a run."""
     stamps = [at_ns for at_ns, _, _ in History(folder).stamped()]
     chance = random.Random(folder.name)
     wrong = [chance.randint(-within_ns, within_ns) for _ in range(2)]
@@ -89,7 +89,7 @@ def test_offset_is_found(name, unpacked):
 @pytest.mark.whole  # it judges each recording twice
 @pytest.mark.parametrize("one", PROBED, ids=lambda one: one.name)
 def test_verdict_of_two_machines(one, unpacked):
-    """A run is judged as it was, although its replicas now have two clocks. At most it proves nothing."""
+    """A run gets the same verdict and violations after its replicas were given two clocks."""
     folder = unpacked(one.name)
     before = judge_again(folder)[0]
     split(folder)
@@ -102,7 +102,7 @@ def test_verdict_of_two_machines(one, unpacked):
 
 
 def test_drift_is_found(unpacked):
-    """A clock that runs faster by 100 parts in a million stays within the error, and one that runs by far faster is refuted."""
+    """A clock that runs faster by 100 parts in a million stays within the error; one that runs faster by a tenth is refuted."""
     drifting, racing = (unpacked(name) for name in DRIFTING)
     taken = readings(drifting)
     moved(drifting, "replica-2", drift=1e-4)
@@ -118,7 +118,7 @@ def test_drift_is_found(unpacked):
 
 @pytest.mark.parametrize(("seconds", "is_told"), [(600, True), (20, False)])
 def test_drift_is_told(tmp_path, seconds, is_told):
-    """A run that is long enough tells how much faster a clock runs, and by how much that may be wrong."""
+    """A long run states how much faster a clock runs, and the error of this figure; a short run does not."""
     made = Buffered(tmp_path)
     for number in range(3 * seconds // 5):
         at = 1 + 5000 * (number // 3) + 4 * (number % 3)
@@ -133,7 +133,7 @@ def test_drift_is_told(tmp_path, seconds, is_told):
 
 
 def judged(made: Made, scenario: str, error_ms: int = 2, **about):
-    """Judge a run whose replica-2 has another clock, which is right and known to within so many milliseconds."""
+    """Judge a run whose replica-2 has another clock. It is right, and known to within ``error_ms``."""
     tested = dataclasses.replace(reader.load(scenario), danger={}, **about)
     facts = dataclasses.asdict(tested) | {"tests": tested.tests.name, "faults": []}
     stage = {"name": "lua", "claims": ["exclusive", tested.tests.name], "ttl_ms": 3000}
@@ -144,7 +144,7 @@ def judged(made: Made, scenario: str, error_ms: int = 2, **about):
 
 
 def test_one_clock_is_refuted(tmp_path):
-    """A run proves nothing if a replica saw a value before it was sent, although both are said to share a clock."""
+    """A run is VOID if a replica saw a value before it was sent, although its record gives both replicas the same clock."""
     made = Made(tmp_path)
     made.increment("r0", read=0, overwrote=0, at=(10, 20, 30, 40))
     made.increment("r1", read=1, overwrote=1, at=(1, 2, 3, 4), replica="replica-2")
@@ -162,7 +162,7 @@ def test_one_clock_is_refuted(tmp_path):
 
 @pytest.mark.parametrize(("until_ms", "verdict"), [(2, "KEPT"), (30, "BROKEN")])
 def test_overlap_counts_beyond_the_error(tmp_path, until_ms, verdict):
-    """Two that were inside at once break the claim only if the error of their clocks cannot have made it seem so."""
+    """Two requests that were inside at once break the claim only if they overlap by more than the error of their clocks."""
     made = Made(tmp_path)
     made.increment("r0", read=0, overwrote=0, at=(0, 0, 1, until_ms))
     made.increment("r1", read=1, overwrote=1, at=(1, 3, 39, 40), replica="replica-2")
@@ -172,7 +172,7 @@ def test_overlap_counts_beyond_the_error(tmp_path, until_ms, verdict):
 
 @pytest.mark.parametrize(("idle_ms", "verdict"), [(5, "KEPT"), (20, "VOID"), (60, "BROKEN")])
 def test_lateness_counts_beyond_the_error(tmp_path, idle_ms, verdict):
-    """A hand-over within 20 ms is kept or broken, unless the error of the clocks decides."""
+    """A hand-over is kept or broken by its limit of 20 ms; if the error of the clocks decides, the run is VOID."""
     made = Made(tmp_path)
     for number in range(10):
         at = number * 200
@@ -188,7 +188,7 @@ def test_lateness_counts_beyond_the_error(tmp_path, idle_ms, verdict):
 
 
 class Buffered(Made):
-    """Keep the lines of many requests, and write each file once."""
+    """Keep the lines of many requests in memory, and write each file once."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -212,7 +212,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 
 
 def peak_kib(folder: Path, requests: int) -> int:
-    """Judge a run of two machines and so many requests in a process of its own. Return the most memory that it had."""
+    """Judge a run of two machines and this many requests in a process of its own. Return its peak memory, in KiB."""
     made = Buffered(folder)
     for number in range(requests):
         at = 1000 + 5 * number
@@ -233,7 +233,7 @@ def peak_kib(folder: Path, requests: int) -> int:
 
 @pytest.mark.trial
 def test_memory_of_two_clocks(tmp_path):
-    """The judge needs at most 500 bytes a request, if there are two clocks."""
+    """With two clocks, the judge needs at most 500 bytes for each request."""
     few, many = (peak_kib(tmp_path / str(number), number) for number in (5_000, 100_000))
 
     assert (many - few) * 1024 / 95_000 <= 500

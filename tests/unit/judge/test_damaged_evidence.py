@@ -1,4 +1,4 @@
-"""Evidence that was lost or damaged: no single line decides a verdict, and the verdict names the damage."""
+"""Test lost or damaged evidence: it makes a run VOID, and the verdict names the damage."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ def delete(name: str) -> Change:
 
 
 def replace(name: str, what: str, **values: Any) -> Change:
-    """Return a change: the third line (of a kind) has other values."""
+    """Return a change that gives other values to the third line; what: count only lines of this kind."""
 
     def other(lines: Lines) -> Lines:
         place = [index for index, line in enumerate(lines) if not what or line.get("what") == what][2]
@@ -30,7 +30,7 @@ def replace(name: str, what: str, **values: Any) -> Change:
 
 
 def spoil(name: str) -> Change:
-    """Return a change: one line is not JSON any more."""
+    """Return a change after which one line is not JSON."""
 
     def apply(folder: Path) -> None:
         lines = (folder / name).read_bytes().splitlines(keepends=True)
@@ -50,7 +50,7 @@ def swap(folder: Path) -> None:
 
 FIRST = "journal/replica-1.jsonl"
 
-# Each change of a sound run, and what the verdict must say about it.
+# Each change of a run, and the words that the verdict must have.
 FORGED: dict[str, tuple[Change, str]] = {
     "journal gone": (delete(FIRST), f"{FIRST} is missing"),
     "requests gone": (delete("requests.jsonl"), "0 requests are on record instead of 12"),
@@ -82,7 +82,7 @@ FORGED: dict[str, tuple[Change, str]] = {
 @every("lossy", [False, True])
 @every("name", FORGED)
 def test_damaged_proof(tmp_path, name, lossy):
-    """Damaged evidence proves nothing, of a sound lock as of a broken one, and the verdict says what is damaged."""
+    """A run with damaged evidence is VOID, of a sound lock as of a broken one, and the verdict names the damage."""
     change, said = FORGED[name]
     folder = recorded(tmp_path / "run", lossy)
     assert Judgement.load(folder).verdict == ("BROKEN" if lossy else "KEPT")
@@ -107,7 +107,7 @@ def test_damaged_proof(tmp_path, name, lossy):
     ],
 )
 def test_a_file_that_the_run_did_not_write(tmp_path, capsys, change, said, lossy):
-    """The check names each file that is not in the inventory as it is. It accuses no sound lock, and acquits no broken one."""
+    """The check names a file that differs from the inventory; such a run shows nothing, of a sound lock as of a broken one."""
     folder = recorded(tmp_path / "run", lossy, keeps_inventory=True)
     assert check_again(str(folder), as_json=False) == (ExitStatus.BROKEN if lossy else ExitStatus.GOOD)
     assert "damaged" not in capsys.readouterr().out
@@ -119,7 +119,7 @@ def test_a_file_that_the_run_did_not_write(tmp_path, capsys, change, said, lossy
 
 
 def test_edited_verdict(tmp_path):
-    """The check compares verdict.json with its own judgement, field by field."""
+    """The check compares verdict.json with its own judgement, and names the fields that differ."""
     folder = recorded(tmp_path / "run", lossy=True)
     judgement, _ = judge(folder)
     assert not list(disagreements(folder, judgement))
@@ -138,7 +138,7 @@ def test_edited_verdict(tmp_path):
 @every("value", [None, "x", -5, {"a": "b"}])
 @every("name", ["scenario", "scenario__danger", "scenario__requests", "stage__claims", "stage__store", "final"])
 def test_damaged_record_is_bad_input(tmp_path, name, value):
-    """A run.json with a value of the wrong type is refused in one sentence, or judged; it never fails the lab."""
+    """A run.json with a wrong value is refused as bad input or judged, but it is never KEPT, and never fails the lab."""
     folder = recorded(tmp_path / "run", lossy=True)
     of_the_run(**{name: value})(folder)
 

@@ -1,9 +1,8 @@
-"""What faults lead to, on histories with known answers: each harm to its claim, and no accusation without one."""
+"""Test the harm after a fault on histories with known answers: it breaks the claim of that fault, and no other."""
 
 import pytest
 
 from app.journal import Released
-from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.loss import Mechanism
 from tests.builders import MS, found
 
@@ -30,7 +29,7 @@ from tests.builders import MS, found
     ],
 )
 def test_loss_under_a_fault(made, kind, failpoint, persists, expected):
-    """A loss under a fault has the mechanism of that fault."""
+    """A loss under a fault has the claim and the mechanism of that fault."""
     made.increment("reached", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
     made.fault(kind, "reached", 2, 490, failpoint).key_event("expired", 310)
 
@@ -38,7 +37,7 @@ def test_loss_under_a_fault(made, kind, failpoint, persists, expected):
 
 
 def test_holders_on_one_side_of_a_split(made):
-    """If the store is split, two holders in other replicas are at the same primary: the split explains nothing."""
+    """A split of the store does not explain two holders in replicas that use the same primary."""
     made.increment("reached", 0, 0).fault("split_store", "reached", 2, 490)
     made.increment("a", 1, 2, at=(400, 401, 500, 501), replica="replica-2")
     made.increment("b", 1, 1, at=(420, 421, 430, 431), replica="replica-3")
@@ -48,7 +47,7 @@ def test_holders_on_one_side_of_a_split(made):
 
 @pytest.mark.parametrize(("kind", "entered"), [("fail_command", 1), ("lose_power", 0), ("split_store", 0)])
 def test_lock_that_a_failed_request_left(made, kind, entered):
-    """A grant while a left lock stands is a re-entry; a store that a fault struck can have lost that lock without a report."""
+    """A grant while a failed request's lock remains is a re-entry, unless a fault of the store can have removed that lock."""
     made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent", release_commands=0, answer="")
     made.key_event("set", 1).fault(kind, "left", 4, 10, "release.before_last").increment("next", 1, 1, at=20)
 
@@ -60,7 +59,7 @@ def test_lock_that_a_failed_request_left(made, kind, entered):
     [("delay_write", 1, [("survives_a_delayed_write", Mechanism.WRITE_UNCONFIRMED)]), ("delay_write", 2, []), ("slow", 1, [])],
 )
 def test_late_write(made, kind, final, expected):
-    """A write that was given up, arrived after others and destroyed their increments breaks the promise; it may not arrive."""
+    """A write that arrives after it was given up breaks the promise if it destroys increments; it may never arrive."""
     made.increment("late", 0, None, at=(0, 1, 900, 901), outcome="unknown").fault(kind, "late", 2, 800, "write.before")
     given_up = Released(request="late", releasing_ns=400 * MS, released_ns=401 * MS, result="error: no answer", commands=1)
     made.line("journal/replica-1.jsonl", given_up)
@@ -79,7 +78,7 @@ def test_late_write(made, kind, final, expected):
     ],
 )
 def test_dead_holder_and_a_clock(made, back, next_ms, expected):
-    """A lock that outlives its holder is charged to the clock of its store, if that has jumped back."""
+    """A lock that outlives its holder is charged to the clock of its store if that clock has jumped back."""
     made.increment("dead", 0, None, outcome="unknown").fault("kill", "dead", 2, 2)
     if back:
         made.fault("turn_clock_back", "dead", 1, 1900)
@@ -90,14 +89,14 @@ def test_dead_holder_and_a_clock(made, back, next_ms, expected):
 
 @pytest.mark.parametrize(("nested", "claim"), [("same", "reentrant"), ("crossed", "breaks_deadlock"), ("", None)])
 def test_giving_up_as_a_violation(made, nested, claim):
-    """To give up is a violation only in a request that waited for itself, or in a deadlock."""
+    """A request that gives up is a violation only if it waited for itself, or in a deadlock."""
     made.increment("a", 0, 0).gave_up("b", 800)
 
     assert [name for name, _ in found(made.analyse(final=1, ttl_ms=300, nested=nested))] == ([claim] if claim else [])
 
 
 def test_idle_lock_with_waiters(made):
-    """A free lock that waiters do not take is reported if this is the question."""
+    """A free lock that no waiter takes is reported only if the scenario tests prompt_handover."""
     for number in range(4):
         start = 50 * number  # all requests had been waiting since the beginning
         at = (start, start + 1, start + 2, start + 10)
@@ -107,7 +106,7 @@ def test_idle_lock_with_waiters(made):
     assert found(made.analyse(final=4, tests="exclusive")) == []
 
 
-WAITING = [(1000, 1100), (1900, 2000), *((1990, at) for at in (3100, 3200, 3300, 3400))]  # when the server comes back
+WAITING = [(1000, 1100), (1900, 2000), *((1990, at) for at in (3100, 3200, 3300, 3400))]  # the server is back at 3000 ms
 
 
 @pytest.mark.parametrize(
@@ -115,14 +114,14 @@ WAITING = [(1000, 1100), (1900, 2000), *((1990, at) for at in (3100, 3200, 3300,
     [
         ([(1000, 1900)], {}, False),  # also after an election that took long
         ([(1000, 3500)], {}, True),  # only when the server was back
-        ([(0, 3200)], {}, True),  # it was waiting all the while
-        ([(3100, 3200)], {}, False),  # nobody wanted it while the server was down: the danger was not reached
-        (WAITING, {"wait_ms": 1500}, False),  # others were served, and the server was back before their time was over
-        (WAITING, {"wait_ms": 900}, True),  # they were served only then, long after their time
+        ([(0, 3200)], {}, True),  # it waited for the whole fault
+        ([(3100, 3200)], {}, False),  # no request asked while the server was down: there was no danger
+        (WAITING, {"wait_ms": 1500}, False),  # two were served, and the others could wait until the server was back
+        (WAITING, {"wait_ms": 900}, True),  # the others were served only after their wait time was over
     ],
 )
 def test_granted_while_a_server_is_down(made, asked_and_got_ms, about, is_broken):
-    """Requests still get the lock if one that asked after a server had died got it before the server was back."""
+    """Requests still get the lock if one that asked after a server's death was granted it before the server was back."""
     made.fault("kill_nodes", "reached", 10, 3000, "acquire.before")
     for number, (asked, got) in enumerate(asked_and_got_ms):
         made.increment(f"r{number}", number, number, at=got, asked=asked, replica="replica-2")
@@ -134,16 +133,10 @@ def test_granted_while_a_server_is_down(made, asked_and_got_ms, about, is_broken
 
 @pytest.mark.parametrize(("commands", "is_broken"), [(0, False), (1, True)])
 def test_lock_that_is_handed_over_without_a_majority(made, commands, is_broken):
-    """A lock that a replica hands over, and asks no server for it, was granted before most of the servers were gone."""
+    """A lock that is handed over without a command was granted before the majority was gone, and breaks no promise."""
     made.fault("silence_nodes", "reached", 10, 3000, "acquire.before")
     made.increment("next", 0, 0, at=400, asked=300, replica="replica-2", commands=commands)
 
     findings = made.analyse(final=1, ttl_ms=500, tests="refuses_without_majority", has_votes=True)
 
     assert [claim for claim, _ in found(findings)] == ["refuses_without_majority"] * is_broken
-
-
-def stopped(began_ms: int, recovered_ms: int) -> FaultRecord:
-    """Return the record of a process that was stopped, in replica-1."""
-    times = {"at_ns": began_ms * MS, "recovered_ns": recovered_ms * MS, "recovering_ns": recovered_ms * MS}
-    return FaultRecord("freeze-1", "replica-1", 1, "r1", **times, effect=Effect.PROCESS_STOPS)

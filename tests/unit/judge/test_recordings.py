@@ -1,4 +1,4 @@
-"""The judge on trial: each wrong lock is condemned for what is wrong with it, and no sound lock is accused, by recorded runs."""
+"""Test the judge on recorded runs: each wrong lock is accused of its own mistake, and no sound lock is accused."""
 
 import pytest
 
@@ -9,7 +9,7 @@ LARGE = [pytest.param(shelf, marks=pytest.mark.whole) for shelf in ("trial/wrong
 
 @pytest.mark.parametrize("shelf", ["broken", "sound", *LARGE])
 def test_a_recorded_run_is_judged_as_expected(shelf, tmp_path):
-    """The recording of each trial on a shelf is there, and the judge finds in it what is expected of the lock."""
+    """Each trial on a shelf has its recording, and the judge finds in it the expected harm of the lock."""
     kept, wrong = runs(shelf), {}
     for number, one in enumerate(one for one in recorded() if one.shelf == shelf):
         try:

@@ -1,4 +1,4 @@
-"""Stalls: gaps in a replica's heartbeat, less those that a fault of the scenario explains."""
+"""Test stalls: gaps in a replica's heartbeat, without the time that a fault of the scenario explains."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A sale: a number of items, a decision before each write, and items that are sold twice."""
+"""Test a sale, in which a request writes only if an item is left."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.builders import found
 
 @pytest.mark.parametrize("read", [1, None])
 def test_sold_out_is_an_answer(made, read):
-    """A request that finds nothing left is answered. It is no write, no loss, and not a write that may have happened."""
+    """A request that finds all items sold is served; it is no write and no loss."""
     made.increment("a", 0, 0).sold_out("b", read, at=(10, 11, 12), replica="replica-2")
 
     findings = made.analyse(final=1)
@@ -20,7 +20,7 @@ def test_sold_out_is_an_answer(made, read):
 
 
 def test_sold_out_needs_a_journal(made):
-    """An answer that nothing is left counts only if the replica's journal says the same."""
+    """An answer that all items are sold is a mismatch if the replica's journal does not have it."""
     made.increment("a", 0, 0).answer("b", "sold_out", "replica-1")
 
     assert made.analyse(final=1).mismatches == [Fact(Code.SOLD_OUT_NOT_JOURNALED, request="b", replica="replica-1")]

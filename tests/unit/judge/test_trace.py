@@ -1,4 +1,4 @@
-"""What is put aside for a picture."""
+"""Test the events that are kept for a picture."""
 
 from app.journal import GaveUp
 from lab.judge.findings import CHUNK, Trace
@@ -7,7 +7,7 @@ NUMBER = 2 * CHUNK + 7
 
 
 def trace() -> Trace:
-    """Return a trace of requests that gave up one nanosecond after the other, reported in pairs that are the wrong way round."""
+    """Return a trace of requests that gave up one nanosecond apart; the two requests of each pair are exchanged."""
     made = Trace()
     for number in range(NUMBER):
         at_ns = min(number ^ 1, NUMBER - 1)
@@ -16,7 +16,7 @@ def trace() -> Trace:
 
 
 def test_nearest_are_in_order():
-    """Of many items those around a moment are given, half of them before it, in the order of time."""
+    """Of many items, the trace returns the nearest to a moment, half of them before it, in the order of time."""
     waits = trace().waits
 
     assert waits.number == NUMBER

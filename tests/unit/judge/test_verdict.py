@@ -1,4 +1,4 @@
-"""Five words, and what leads to each; the precedence between them."""
+"""Test the five verdicts: the facts that lead to each, and their precedence."""
 
 from collections import Counter
 
@@ -26,8 +26,8 @@ from tests.every import every
         ([], {}, 5, "complete", "UNSEEN"),
         (["exclusive"], {}, 4, "complete", "VOID"),
         ([], {}, 4, "complete", "VOID"),
-        ([], {Mechanism.GRANTED_TWICE: 1}, 0, "complete", "ADMITTED"),  # harm done is danger enough
-        (["exclusive"], {Mechanism.GRANTED_TWICE: 1}, 5, "interrupted", "BROKEN"),  # what was proved stays proved
+        ([], {Mechanism.GRANTED_TWICE: 1}, 0, "complete", "ADMITTED"),  # a loss proves the danger
+        (["exclusive"], {Mechanism.GRANTED_TWICE: 1}, 5, "interrupted", "BROKEN"),  # the loss stays proved
         ([], {Mechanism.GRANTED_TWICE: 1}, 5, "interrupted", "VOID"),
         (["exclusive"], {}, 5, "server_lost", "VOID"),
         (["exclusive"], {Mechanism.TTL_OVER_IN_WORK: 3}, 5, "complete", "KEPT"),  # another cause, not promised: also named
@@ -39,7 +39,7 @@ def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
 
 
 def test_an_interrupt_is_reason_enough():
-    """Of a run that was interrupted, the reason is that alone: what else is wrong follows from it, and verdict.json keeps it."""
+    """The printed reason of an interrupted run is the interrupt alone, because all else follows; verdict.json keeps the rest."""
     judgement = weigh(record_of_ten(["exclusive"], "interrupted"), findings_of_ten())
     (ended,) = judgement.why
     more = msgspec.structs.replace(judgement, why=[ended, Fact(Code.NOT_SERVED_UNKNOWN, 6)])
@@ -50,7 +50,7 @@ def test_an_interrupt_is_reason_enough():
 
 
 def test_processes_that_ended_are_named():
-    """If no request left a reason, the processes that ended without a fault are one."""
+    """If no request left a reason, the verdict has the number of processes that ended without a fault."""
     found = findings_of_ten(handovers=0, started_ns={"replica-1": [1, 2, 3], "replica-2": [1]})
     found.outcomes = Counter({"acknowledged": 4, "unknown": 6})
 
@@ -72,7 +72,7 @@ def test_processes_that_ended_are_named():
     ],
 )
 def test_doubt_voids_the_run(record, doubt, code):
-    """Witnesses that disagree, a counter not at rest or not read, and fewer requests than were to be sent, prove nothing."""
+    """A run is VOID if its records disagree, if its counter was not read or not at rest, or if requests are missing."""
     judgement = weigh(record_of_ten(["exclusive"], **record), findings_of_ten(**doubt))
 
     assert judgement.verdict == "VOID"
@@ -86,11 +86,11 @@ def test_doubt_voids_the_run(record, doubt, code):
         (None, 9990, ["serves_most_requests"], "BROKEN"),
         (60, 9990, ["serves_most_requests"], "BROKEN"),  # another run takes as much
         (90, 10, ["serves_most_requests"], "BROKEN"),  # no machine makes a lock refuse at once
-        (90, 9990, [], "ADMITTED"),  # accused of nothing
+        (90, 9990, [], "ADMITTED"),  # the lock promises nothing
     ],
 )
 def test_refused_on_a_crowded_machine(others_percent, waited_ms, claims, verdict, made):
-    """If other programs had most of the processors, those who waited to the end accuse no lock, and praise none."""
+    """If other programs had most of the processors, requests that waited to the end make the run VOID."""
     for number in range(6):
         made.gave_up(f"r{number}", waited_ms)
     for number in range(6, 10):
