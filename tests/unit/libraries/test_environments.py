@@ -1,4 +1,4 @@
-"""Environments of libraries: what their lock files have, and the message if one cannot be made."""
+"""Test the environments of libraries: their lock files, and the error if an environment cannot be made."""
 
 import json
 import re
@@ -20,14 +20,14 @@ DEBIAN = environments.versions(environments.LOCKED / "php.apt")
 
 @pytest.fixture(autouse=True)
 def nothing_made(tmp_path, monkeypatch):
-    """A machine without environments."""
+    """Let the lab find no environment."""
     monkeypatch.setattr(environments, "MADE", tmp_path / "made")
     monkeypatch.setattr(library, "MADE", tmp_path / "made")
 
 
 @every("name", names)
 def test_version_of_a_package(name):
-    """The version that a file names is one that the lock file of npm installs, or that is asked of Debian's package."""
+    """The version in a library's file is the version in the lock file of npm, or in the list of Debian's packages."""
     library = load(name).library
     if library.language == "JavaScript":
         locked = {(one.get("name", path.removeprefix("node_modules/")), one["version"]) for path, one in NPM.items() if path}
@@ -37,7 +37,7 @@ def test_version_of_a_package(name):
 
 
 def test_packages_have_no_address():
-    """Whichever registry a machine uses, a package of npm is known by its hash. What Debian is asked for is installed for it."""
+    """The lock file of npm has hashes and names no registry, and the lab installs each package of Debian that it needs."""
     text = (environments.LOCKED / "node" / "package-lock.json").read_text(encoding="utf-8")
 
     assert not re.findall(r'"resolved"|registry', text)
@@ -47,7 +47,7 @@ def test_packages_have_no_address():
 
 @pytest.mark.parametrize("manager", ["dnf", "brew", None])
 def test_no_debian(manager, monkeypatch):
-    """Without apt-get, the environment of PHP is refused in a sentence, and nothing is left of it."""
+    """Without apt-get, the environment of PHP is refused in one sentence, and no folder is left."""
     monkeypatch.setattr(prerequisites, "manager", lambda: manager)
 
     with pytest.raises(MissingPackage, match=r"the environment php cannot be made: .* this system has no apt-get"):
@@ -58,7 +58,7 @@ def test_no_debian(manager, monkeypatch):
 
 
 def test_another_version_of_debian(monkeypatch):
-    """A system with another version of a library is not tested under the name of this one."""
+    """An environment is refused if the system has another version of its library than the shelf."""
     monkeypatch.setattr(prerequisites, "manager", lambda: "apt")
     monkeypatch.setattr(environments.bootstrap, "install_servers", lambda stores: None)
     monkeypatch.setattr(environments, "_do", lambda command: "2:99.1+dfsg-3")
@@ -68,7 +68,7 @@ def test_another_version_of_debian(monkeypatch):
 
 
 def test_others_are_made(monkeypatch):
-    """An environment that cannot be made keeps no other one from being made, and is reported at the end."""
+    """If one environment cannot be made, the others are still made, and the error comes at the end."""
     made = []
 
     def make(name: str) -> None:
@@ -86,7 +86,7 @@ def test_others_are_made(monkeypatch):
 
 @every("name", lambda: [name for name in names() if load(name).stage.worker])
 def test_worker_that_is_not_installed(name):
-    """A worker whose environment is not made is refused before anything starts, with what makes it."""
+    """A worker whose environment is not made is refused before anything starts, with the command that makes it."""
     with pytest.raises(MissingPackage, match=r" is not installed\. Run: make libraries$") as refused:
         find_stage(str(load(name).path))
 

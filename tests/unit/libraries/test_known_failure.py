@@ -1,4 +1,4 @@
-"""Known failures: what counts as shown, and the error if the library is missing."""
+"""Test the known failures: when a run shows one, and the error if its library is missing."""
 
 from types import SimpleNamespace
 
@@ -18,7 +18,7 @@ BROKEN = Violation("exclusive", Mechanism.ENTERED_ALTHOUGH_REFUSED, [Fact(Code.L
 
 
 def judged(verdict=Verdict.BROKEN, violations=(), commands_per_increment=40.0):
-    """What a run has shown."""
+    """Return a run with this verdict, these violations and this number of commands."""
     return SimpleNamespace(verdict=verdict, violations=violations, commands_per_increment=commands_per_increment, why=[])
 
 
@@ -35,7 +35,7 @@ def judged(verdict=Verdict.BROKEN, violations=(), commands_per_increment=40.0):
     ],
 )
 def test_shows(known, about, is_shown):
-    """A run shows a failure if it broke the claim in that way, or needed so many commands; a void run shows nothing."""
+    """A run shows a failure if it broke the claim by its mechanism, or needed as many commands; a VOID run shows nothing."""
     found = judged(**about)
 
     assert known.shows(found) is is_shown
@@ -52,7 +52,7 @@ def test_missing_environment(monkeypatch):
 
 
 def test_failure_without_a_run(capsys):
-    """A failure that is not run is answered with its reason, and counts as not shown."""
+    """A failure that is never run prints its reason, and counts as not shown."""
     known = next(one for one in map(load, names()) if one.stage is None)
 
     assert replay_failures([known.name]) is ExitStatus.NOTHING_SHOWN

@@ -1,4 +1,4 @@
-"""``lab libraries measure``: what it measures, what it leaves out, and what it keeps; the measurement itself is a stand-in."""
+"""Test ``lab libraries measure``: the libraries that it measures, leaves out and keeps. A stand-in does the measurement."""
 
 import pytest
 
@@ -19,7 +19,7 @@ TWO = ("pypi_redis", "pypi_etcd3gw")
 
 @pytest.fixture
 def tested(tmp_path, monkeypatch):
-    """The libraries that were tested, in order; each test has a schedule and a run, and ends with the status of its name."""
+    """Return the tested libraries in order, the exit status of each test by name, and the folder of the results."""
     done, statuses = [], {}
     monkeypatch.setattr(command, "REPORTS", tmp_path / "reports")
 
@@ -37,8 +37,8 @@ def tested(tmp_path, monkeypatch):
     return done, statuses, tmp_path / "kept"
 
 
-def test_what_is_kept_is_small_and_whole(tested):
-    """The verdicts and the schedule are kept; the folders of the runs are not, and are not named."""
+def test_kept_result_has_no_folder_of_runs(tested):
+    """The verdicts and the schedule are kept; the folders of the runs are not kept, and not named."""
     _, _, folder = tested
 
     assert measure(["pypi_redis"], out=folder) == ExitStatus.GOOD
@@ -52,7 +52,7 @@ def test_what_is_kept_is_small_and_whole(tested):
 
 
 def test_interrupt_names_the_rest(tested, capsys):
-    """After an interrupt in the second library the first one is kept, and the command for the others is printed."""
+    """After an interrupt in the second library, the first one is kept, and the command for the rest is printed."""
     _, statuses, folder = tested
     statuses["pypi_etcd3gw"] = ExitStatus.INTERRUPTED
 
@@ -63,7 +63,7 @@ def test_interrupt_names_the_rest(tested, capsys):
 
 
 def test_missing_environment_is_a_line(tested, capsys, monkeypatch):
-    """A library whose environment is missing is left out, with the command that makes it; the exit status says it."""
+    """A library whose environment is missing is left out, with the command that makes it, and the exit status is not GOOD."""
     done, _, folder = tested
     monkeypatch.setattr(command.environments, "is_made", lambda place: place != "node")
 
@@ -74,7 +74,7 @@ def test_missing_environment_is_a_line(tested, capsys, monkeypatch):
 
 
 def test_library_that_cannot_be_tested_is_named(tested, capsys):
-    """The others are measured all the same, and nothing is kept of it."""
+    """A library that cannot be tested is named and not kept; the others are still measured."""
     done, statuses, folder = tested
     statuses["pypi_redis"] = ExitStatus.BAD_INPUT
 
@@ -85,13 +85,13 @@ def test_library_that_cannot_be_tested_is_named(tested, capsys):
 
 @pytest.mark.parametrize("part", [{"scenarios": ("rush",)}, {"rounds": 2}])
 def test_part_is_not_kept_in_the_reference(part):
-    """Some scenarios only, or fewer than three rounds, are no measurement: the reference must not have them."""
+    """A measurement of some scenarios only, or of fewer than three rounds, needs --out: the reference must not have it."""
     with pytest.raises(BadInput, match="--out"):
         measure(TWO, **part)
 
 
 def test_each_promise_meets_a_scenario():
-    """No promise of a library is left without a scenario, if there is one; and no further scenario is run."""
+    """Each promise of a library is tested by a scenario if there is one, and each further scenario tests a promise."""
     tests = {name: reader.load(name).tests for name in reader.names()}
     for lock in map(load, names()):
         chosen = scenarios_of(lock)

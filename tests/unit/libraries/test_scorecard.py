@@ -1,4 +1,4 @@
-"""What the page of the scorecard says of the kept results."""
+"""Test the tables of the scorecard's page."""
 
 import msgspec
 import pytest
@@ -13,7 +13,7 @@ BROKEN, SHORT = "broken", "libraries"
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """Keep the result of a library where the documents look, and return a table that is made anew."""
+    """Return a function that keeps the result of a library, and returns a table of the page."""
 
     def table(name: str, tested: TestedLock) -> str:
         write_line(tmp_path / scorecard.RESULTS, "pypi_redis", msgspec.json.encode(tested))
@@ -23,7 +23,7 @@ def made(tmp_path, monkeypatch):
 
 
 def cell(scenario: str, claim: str, lost: int, **rounds: int) -> TestedCell:
-    """The runs of a scenario, which lost so many increments."""
+    """Return the runs of a scenario, which lost this many increments."""
     command = f"lab run {scenario} --stage libraries/pypi_redis.py"
     verdict = next(iter(rounds))
     return TestedCell(
@@ -32,12 +32,12 @@ def cell(scenario: str, claim: str, lost: int, **rounds: int) -> TestedCell:
 
 
 def lock(*claims: TestedClaim, **about: str) -> TestedLock:
-    """A tested library."""
+    """Return a tested library."""
     return TestedLock(lock="libraries/pypi_redis.py", stage="s", library="redis 1.0", claims=list(claims), about=about)
 
 
-def test_what_is_kept_is_said_in_both_languages():
-    """Kept results have codes and figures of each run: but for two of another form, no sentence of the lab."""
+def test_kept_results_are_in_both_languages():
+    """The reason of each kept result is made in both languages from codes and figures; two results have no codes."""
     cells = [cell for one in scorecard.entries(scorecard.FOLDER) for claim in one.tested.claims for cell in claim.cells]
 
     assert len([one for one in cells if one.grounds is None]) == 2
@@ -46,8 +46,8 @@ def test_what_is_kept_is_said_in_both_languages():
         assert one.grounds is None or len(said) == 2
 
 
-def test_what_nobody_promised_is_never_broken(made):
-    """What a library fails in without a promise is in the table of all, and not among the broken promises."""
+def test_claim_without_a_promise_is_never_broken(made):
+    """A claim that a library fails without a promise is in the table of all claims, and not among the broken promises."""
     claim = TestedClaim(
         claim="held_to_the_end", promised=False, cells=[cell("work_outlasts_ttl", "held_to_the_end", 4, ADMITTED=3)]
     )
@@ -57,7 +57,7 @@ def test_what_nobody_promised_is_never_broken(made):
 
 
 def test_break_in_some_rounds_is_not_published(made):
-    """Two of three rounds are not enough: the figures stand in the table, and the promise is not called broken."""
+    """Two broken rounds of three are not enough: the table has the figures, and the promise is not called broken."""
     claim = TestedClaim(claim="exclusive", words="x", link="https://a/b", cells=[cell("rush", "exclusive", 7, BROKEN=2, KEPT=1)])
 
     assert made(BROKEN, lock(claim)) == "None.\n"

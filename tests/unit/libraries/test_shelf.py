@@ -1,4 +1,4 @@
-"""The shelves of published locks and of known failures: what each file says of its library is there to be checked."""
+"""Test the shelves of published locks and of known failures: each file names claims, pages and versions that can be checked."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from tests.every import every
 
-# where projects keep their words and their code: no registry is named, whose pages change with each version
+# the sites on which projects have their documents and code; no registry, because its pages change with each version
 HOMES = {"github.com", "opendev.org", "docs.celeryq.dev", "www.postgresql.org"}
 REPORT = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
 
@@ -30,7 +30,7 @@ def assert_quoted(promises):
 
 
 def installed(environment):
-    """Return the packages that an environment has, each with its version; without an environment, those of the lab's own."""
+    """Return the packages of an environment, each with its version; without an environment, the packages of the lab."""
     lock = environments.LOCKED / f"{environment}.txt" if environment else HOME / "requirements" / "run.txt"
     found = set(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", lock.read_text(encoding="utf-8"), flags=re.MULTILINE))
     of_npm = environments.LOCKED / environment / "package.json"
@@ -43,7 +43,7 @@ def installed(environment):
 
 @every("name", libraries.names)
 def test_libraries_file(name):
-    """A file loads even if its library is not installed. The version that it names is the one that its lock file installs."""
+    """A library's file loads even if the library is not installed, and names the version that its lock file installs."""
     _, _, library, stage = libraries.load(name)
 
     assert_quoted(library.promises)
@@ -54,9 +54,9 @@ def test_libraries_file(name):
 
 @every("name", known_failure.names)
 def test_failures_file(name):
-    """A file loads even if its library is not installed; the link of a report is the report's.
+    """A failure's file loads even if its library is not installed, and its link leads to its report.
 
-    A run has a scenario of the lab with options that there are, a claim with its mechanism or a number of commands, and the
+    A run has a scenario of the lab with existing options, a claim with its mechanism or a number of commands, and the
     version that its lock file installs.
     """
     known = known_failure.load(name)
@@ -81,6 +81,6 @@ def test_failures_file(name):
 
 
 def test_unknown_failure():
-    """A name that is not on the shelf gets the nearest one."""
+    """An unknown name of a failure is refused with the nearest name."""
     with pytest.raises(BadInput, match="redis_py_621"):
         known_failure.load("redis_py_612")
