@@ -1,4 +1,4 @@
-"""Connections of a load: a user keeps its own between two requests, however many users there are.
+"""Test the connections of a load: a user keeps its connection between two requests, however many users there are.
 
 Locust replaces parts of the standard library when it is imported, so the test runs in a Python of its own.
 """
@@ -39,7 +39,7 @@ print(len(accepted))
 
 
 def test_user_beyond_a_thousand_keeps_its_connection():
-    """A process with more than 1024 open files sends a second request on the same connection, and none on one that was closed."""
+    """With more than 1024 open files, a user sends its second request on the same connection, and none on a closed one."""
     done = subprocess.run([sys.executable, "-c", MANY], cwd=HOME, capture_output=True, text=True, timeout=60, check=False)
 
     assert done.stdout == "2\n", done.stderr

@@ -1,4 +1,4 @@
-"""Tickets: any number of processes share a run's requests, each request once.
+"""Test the tickets by which any number of processes share a run's requests, each request once.
 
 Locust replaces parts of the standard library when it is imported, so each test runs in a Python of its own.
 """
@@ -112,7 +112,7 @@ def test_each_ticket_is_given_once(requests, numbers, early, done):
 
 @pytest.mark.whole
 def test_arrivals_follow_the_seed():
-    """Arrivals have the gaps of their seed, at the rate on average. A second process has gaps of its own."""
+    """The gaps between arrivals follow from the seed and the process, and on average from the rate."""
     gaps = [[late - early for early, late in itertools.pairwise(run)] for run in printed(ARRIVALS)]
 
     assert gaps[0] == gaps[1]
@@ -122,7 +122,7 @@ def test_arrivals_follow_the_seed():
 
 @pytest.mark.whole
 def test_users_share_the_arrivals():
-    """While all users wait for answers, requests are due and none is sent; after that, all late ones are sent at once."""
+    """While all users wait for answers, due requests are not sent; after that, all late requests are sent at once."""
     sent, first_answer_ns, alone = printed(SHARED)
 
     numbers, due, at = zip(*sent, strict=True)
@@ -136,7 +136,7 @@ def test_users_share_the_arrivals():
 
 @pytest.mark.whole
 def test_arrivals_wait_for_the_first_fault(tmp_path):
-    """A busy machine answers late. Then the load does not end before its fault begins: after that, all else is still to come."""
+    """Until the first fault begins, at most AHEAD requests are without an answer; the clock of later ones stands still."""
     (tmp_path / "slow-1.json").touch()
 
     ahead, without, sent, alone = printed(HELD, str(tmp_path))
