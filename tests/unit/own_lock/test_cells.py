@@ -1,4 +1,4 @@
-"""A lock of the user's own runs under every scenario that tests a claim of it."""
+"""Test that a user's own lock runs under every scenario that tests one of its claims."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ LUA = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """The path of a lock of the user's own: a copy of lua."""
+    """Return the path of a user's own lock, which is a copy of lua."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_lock.py").write_text(LUA, encoding="utf-8")
     text = 'title = "x"\ntests = "exclusive"\nrequests = 9\nusers = 3\ndanger.handovers = 1\n'
@@ -27,7 +27,7 @@ def mine(tmp_path, monkeypatch):
 
 @pytest.fixture
 def conducted(monkeypatch):
-    """The command lines of the runs, none of which is made: each has the verdict of its scenario's name, or is KEPT."""
+    """Return the command lines of the runs, and the verdicts of the next runs by scenario, or else KEPT. No run is made."""
     lines: list[list[str]] = []
     given: dict[str, list[str]] = {}
 
@@ -44,7 +44,7 @@ def conducted(monkeypatch):
 
 
 def test_fewer_users_and_requests(mine):
-    """A run has fewer users and requests if that is asked for, never more users, and as many requests as its danger counts."""
+    """The options lower the users and the requests of a run, but not the requests that its danger needs; they raise nothing."""
     less = [OwnCell(find_stage(mine), scenarios.load(name), name, most=200).given for name in ("rush", "patient_users")]
     assert less[0]["requests"] == 200
     assert "requests" not in less[1]
@@ -61,8 +61,8 @@ def test_fewer_users_and_requests(mine):
     assert "users" not in at_a_rate.given
 
 
-def test_long_ttl_is_said(mine):
-    """A TTL in the code of a lock that makes the test long is said before it starts."""
+def test_long_ttl_is_announced(mine):
+    """If the TTL in the code of a lock makes the test long, a sentence says so before it starts."""
     stage = find_stage(mine)
     long = replace(stage, ttl_ms=900_000, has_fixed_ttl=True)
 
@@ -71,8 +71,8 @@ def test_long_ttl_is_said(mine):
     assert said_of_a_long_ttl(long, plan(long, ["rush"]), 2) == ""
 
 
-def test_what_a_lock_claims_is_run(mine):
-    """Each scenario runs that tests a claim of the lock and fits it; each other has the reason why it does not run."""
+def test_scenarios_of_the_claims_are_run(mine):
+    """Each scenario that fits the lock and can break one of its claims runs; each other has the reason why it does not run."""
     stage = find_stage(mine)
     tasks = {task.scenario.name: task for task in plan(stage, ())}
 
@@ -90,7 +90,7 @@ def test_what_a_lock_claims_is_run(mine):
 
 
 def test_commands_of_the_runs(mine, conducted, tmp_path):
-    """A run names the stage and an own scenario by whole paths, and sends as many requests as a cell of the matrix."""
+    """The command of a run has full paths, and as many requests as a cell of the matrix."""
     lines, _ = conducted
 
     conduct_rounds(plan(find_stage(mine), ["rush", "./own.toml"]), 2, 1, lambda task: None, tmp_path, draw=False)
@@ -105,7 +105,7 @@ def test_commands_of_the_runs(mine, conducted, tmp_path):
 
 
 def rounds_of(stage, scenario, *rounds):
-    """A scenario whose runs had these verdicts, and broke these promises."""
+    """Return the outcomes of a scenario by claim. rounds: the verdict of each run, and the promises that it broke."""
     task = OwnCell(find_stage(stage), scenarios.load(scenario), scenario)
     for verdict, *broken in rounds:
         cell = task.cell()
@@ -115,7 +115,7 @@ def rounds_of(stage, scenario, *rounds):
 
 
 def test_broken_promise_is_that_of_another_claim():
-    """A run that broke another promise than the one under test says nothing of that one, and counts for the other."""
+    """A run that broke a promise other than the tested one is BROKEN for that promise, and VOID for the tested one."""
     found = rounds_of("lua", "slow_holder", ("BROKEN", "exclusive"), ("KEPT",), ("BROKEN", "exclusive", "releases_only_its_own"))
 
     assert found["releases_only_its_own"].tally == {"VOID": 1, "KEPT": 1, "BROKEN": 1}
@@ -124,7 +124,7 @@ def test_broken_promise_is_that_of_another_claim():
 
 
 def test_no_promise_is_not_broken():
-    """A claim that the lock does not make is never broken, also if its answers contradict what was done."""
+    """A claim that the lock does not make is never BROKEN: a run that broke it is ADMITTED."""
     found = rounds_of("lua", "work_outlasts_ttl", ("BROKEN", "held_to_the_end"), ("ADMITTED",), ("BROKEN", "exclusive"))
 
     assert found["held_to_the_end"].tally == {"ADMITTED": 2, "VOID": 1}
@@ -132,7 +132,7 @@ def test_no_promise_is_not_broken():
     assert rounds_of("lua", "rush") == {}
     aside = next(task for task in plan(find_stage("lua"), ()) if task.scenario.name == "work_outlasts_ttl")
     aside.rounds.append(aside.cell())
-    assert aside.outcomes("./it.py") == []  # it was run for the promises that it can break
+    assert aside.outcomes("./it.py") == []  # the scenario was run only for the promises that it can break
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_no_promise_is_not_broken():
     ],
 )
 def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rounds):
-    """A run that showed nothing is made once more, but only if others show something; its verdict is not chosen."""
+    """If other runs of a scenario showed something, a VOID run is made once more, and the verdict of the new run counts."""
     made, verdicts_given = conducted
     verdicts_given["rush"] = list(given)
     tasks = plan(find_stage(mine), ["rush"])
@@ -157,7 +157,7 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
 
 
 def test_scenario_that_breaks_a_lock_of_the_corpus_is_run_for_its_promise():
-    """Each scenario in which a lock of the corpus breaks a promise names one that this lock breaks."""
+    """Each scenario that breaks a lock of the corpus tests, or lists as breakable, a promise that this lock breaks."""
     for name, expected in EXPECTED.items():
         for one in (scenarios.load(run.split()[0]) for run in expected.get("runs", ()) if "breaks" in expected):
             assert {one.tests.name, *one.may_break} & {*expected["breaks"]}, (name, one.name)

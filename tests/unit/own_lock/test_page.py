@@ -1,4 +1,4 @@
-"""What runs and orders say of a claim: when it is kept, broken, or neither."""
+"""Test the result of a claim from runs and orders: it is kept, broken, or neither."""
 
 from xml.dom import minidom
 
@@ -9,7 +9,7 @@ from lab.own_lock.page import Speed, TestedCell, TestedClaim, TestedLock, headli
 
 
 def cell(scenario: str = "rush", **rounds: int) -> TestedCell:
-    """The runs of a scenario, by their verdicts."""
+    """Return the runs of a scenario, by their verdicts."""
     return TestedCell(stage="s", scenario=scenario, claim="exclusive", verdict=next(iter(rounds)), rounds=rounds)
 
 
@@ -27,7 +27,7 @@ def cell(scenario: str = "rush", **rounds: int) -> TestedCell:
     ],
 )
 def test_promise(orders, cells, words):
-    """A promise is broken where each run of a scenario broke it, or some order does; in some runs only, it is not decided."""
+    """A promise is broken if each run of a scenario or some order breaks it; if only some runs break it, it is not decided."""
     assert in_words(TestedClaim(claim="exclusive", orders=orders, cells=cells)) == words
 
 
@@ -40,12 +40,12 @@ def test_promise(orders, cells, words):
     ],
 )
 def test_no_promise(cells, words):
-    """A claim that nobody makes fails, or it holds all the same."""
+    """A claim that the lock does not make fails in some runs, or holds in all of them although it is not promised."""
     assert in_words(TestedClaim(claim="exclusive", promised=False, cells=cells)) == words
 
 
 def test_only_promises_count_for_the_lock():
-    """What a lock does not promise changes neither its headline nor the exit status."""
+    """A claim that a lock does not make changes neither its headline nor the exit status."""
     kept = TestedClaim(claim="exclusive", cells=[cell(KEPT=3)])
     admitted = TestedClaim(claim="fair", promised=False, cells=[cell(ADMITTED=3)])
     some = TestedClaim(claim="counts_once", cells=[cell(BROKEN=1, KEPT=2)])
@@ -58,7 +58,7 @@ def test_only_promises_count_for_the_lock():
 
 
 def test_speed_is_a_mean_of_pairs():
-    """A ratio is that of a pair; a pair in which nobody was served has none."""
+    """A ratio is taken within a pair of measurements; a pair in which the lock served no request has none."""
     about = {"next_to": "lua", "commands": 0, "next_to_commands": 0}
     speed = Speed(per_s=[50, 200, 0], next_to_per_s=[100, 100, 100], **about)
 
@@ -67,7 +67,7 @@ def test_speed_is_a_mean_of_pairs():
 
 
 def test_same_reason_is_said_once():
-    """Promises of which nothing was shown for the same reason are in one line, whatever figures the reasons have."""
+    """Promises that were not shown for the same reason are in one line, even if the figures of the reasons differ."""
     void = [TestedCell(stage="s", scenario="rush", claim="c", verdict="VOID", reason=f"{n} of 3 came") for n in (1, 2)]
     claims = [TestedClaim(claim=name, cells=[one]) for name, one in zip(("exclusive", "counts_once"), void, strict=True)]
 
@@ -76,7 +76,7 @@ def test_same_reason_is_said_once():
 
 
 def test_junit_of_any_error():
-    """JUnit's XML can be read whatever an error of the lock has said."""
+    """JUnit's XML is well-formed whatever characters an error of the lock has."""
     run = TestedCell(stage="s", scenario="rush", claim="fair", verdict="VOID", reason="<\x00\x1b[31m\x9f\ud800\uffff>")
     text = junit(TestedLock(lock="x", stage="x", claims=[TestedClaim(claim="fair", cells=[run])]))
 
