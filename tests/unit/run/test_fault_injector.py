@@ -1,4 +1,4 @@
-"""Each fault on the shelf: read from its table, prepared, injected once, always recovered. New files are in by themselves."""
+"""Test each fault on the shelf: it is read from its table, prepared, injected once, and always recovered."""
 
 import inspect
 import json
@@ -26,7 +26,7 @@ from tests.every import every
 
 NODE = (1,)
 NOTHING: tuple[list[Any], list[Any]] = ([], [])
-# the calls at the injection, and those at the recovery; a fault without a line calls nothing: the replica does all of it.
+# the calls at the injection, and the calls at the recovery; a fault without a line needs no call: the replica does all of it.
 # RECORD stands for the fault record
 RECORD = "the record"
 CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
@@ -81,7 +81,7 @@ def reach(folder: Path, kind: str, number: int = 1) -> None:
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """The folder of the prepared faults."""
+    """Return the folder of the prepared faults."""
     (tmp_path / "faults").mkdir()
     return tmp_path / "faults"
 
@@ -114,7 +114,7 @@ def test_fault_is_injected_and_recovered(kind, folder):
 
 @pytest.fixture
 def late():
-    """A system whose lab is late: its part begins only when ``late.may_go`` is set. ``late.calls`` is what it did."""
+    """Return a system whose lab is late: its calls begin only when ``late.may_go`` is set. ``late.calls`` has the calls."""
     system = FakeSystem()
     system.may_go = threading.Event()
 
@@ -131,7 +131,7 @@ def late():
 
 
 def test_holder_waits_for_a_late_lab(folder, late):
-    """A holder whose session the lab is to end goes on only then: otherwise the lab would end the session of a later holder."""
+    """A holder waits until the lab has ended its session: otherwise the lab could end the session of a later holder."""
     fault = made("end_session", for_ms=1)
     fault_injector.prepare([fault], folder.parent / "prepared")
     holder = threading.Thread(target=Failpoints(folder.parent / "prepared", "replica-1").reach, args=("read", "after", "r1"))
@@ -149,7 +149,7 @@ def test_holder_waits_for_a_late_lab(folder, late):
 
 
 def test_late_fault_lasts_as_long(folder, late):
-    """A fault that began late lasts for ``for_ms`` from then on."""
+    """A fault that begins late lasts for ``for_ms`` after its beginning."""
     with fault_injector.injecting([made("stall_redis", for_ms=100)], folder, late, folder.parent / "faults.jsonl"):
         reach(folder, "stall_redis")
         time.sleep(0.2)  # longer than for_ms
@@ -179,13 +179,13 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
         ("expire", False, 0, False),
         ("expire", True, 0, True),
         ("expire", True, -0.001, False),  # for_ms is not over
-        ("expire", False, failpoints.GRANTED_WITHIN_S, True),  # a lock that is renewed is granted to nobody
+        ("expire", False, failpoints.GRANTED_WITHIN_S, True),  # a lock that is renewed is granted to no other request
         ("freeze", False, 0, False),
         ("freeze", True, 0, True),
     ],
 )
 def test_fault_that_awaits_a_grant(folder, kind, is_granted, past_s, is_over):
-    """A fault that awaits the grant of another request lasts until then, but not for ever."""
+    """A fault that awaits the grant of another request lasts until that grant, but at most GRANTED_WITHIN_S longer."""
     injector = fault_injector._Injector([made(kind)], folder, FakeSystem(), folder.parent / "faults.jsonl")
     if is_granted:
         (folder / f"{kind}-1.granted").touch()
@@ -194,7 +194,7 @@ def test_fault_that_awaits_a_grant(folder, kind, is_granted, past_s, is_over):
 
 
 def test_interrupted_run_recovers(folder):
-    """A fault that lasts is recovered when the run is interrupted."""
+    """A fault that still lasts is recovered when the run is interrupted."""
     one, system = made("freeze", for_ms=300), FakeSystem()
 
     with suppress(KeyboardInterrupt), fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
@@ -207,7 +207,7 @@ def test_interrupted_run_recovers(folder):
 
 @pytest.mark.parametrize(("method", "words"), [("silence_nodes", "injected"), ("recover_nodes", "recovered")])
 def test_failed_fault_is_named(folder, method, words):
-    """The error names the fault and its cause; a second fault, which lasts, is recovered all the same."""
+    """The error names the fault and its cause; a second fault, which still lasts, is recovered."""
     system = FakeSystem()
 
     def refuse(*_: object) -> int:

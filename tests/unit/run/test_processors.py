@@ -1,4 +1,4 @@
-"""How much of the processors other programs take while a run lasts."""
+"""Test the share of the processors that other programs use during a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if pid:
 
 @pytest.mark.whole
 def test_run_is_not_among_the_others():
-    """What the processes below the supervisor use is the run's, also what one of them used that has ended."""
+    """The processor time of the processes below the supervisor counts as the run's, also the time of a child that has ended."""
     idle = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     own, elsewhere, began_s = Processors(os.getpid()), Processors(idle.pid), time.monotonic()
     busy = subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -46,5 +46,5 @@ def test_run_is_not_among_the_others():
 
 
 def test_short_run_says_nothing():
-    """The kernel counts in ticks: of a moment nobody can say who took the processors."""
+    """A moment shorter than a tick of the kernel has no share of other programs."""
     assert Processors(os.getpid()).used()[1] is None

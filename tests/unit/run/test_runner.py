@@ -1,4 +1,4 @@
-"""A run that fails keeps its folder, and the message names it; refused input and an early interrupt leave nothing."""
+"""Test that a run that fails keeps its folder, which the message names, and that an early interrupt leaves nothing."""
 
 import contextlib
 import signal
@@ -19,7 +19,7 @@ from lab.scenario import reader as scenarios
 
 
 def conducted(reports: Path, monkeypatch: pytest.MonkeyPatch, coming_up: Callable[[], None], under_load: Callable[[], None]):
-    """Make a run whose servers come up as ``coming_up`` does, and whose load goes as ``under_load`` does."""
+    """Make a run. coming_up: is called to start its servers. under_load: is called as its load."""
 
     @contextlib.contextmanager
     def bring_up(*_: object) -> Iterator[SimpleNamespace]:
@@ -44,7 +44,7 @@ def left(reports: Path) -> list[Path]:
 
 @pytest.mark.parametrize("error", [NotReady("replica-1 did not come up"), OSError("no leader")])
 def test_failed_start(tmp_path, monkeypatch, error):
-    """A start that fails keeps the folder, and the message points at it."""
+    """If the servers do not start, the folder is kept, and the message names it."""
     with pytest.raises(LabError, match=str(error)) as caught:
         conducted(tmp_path, monkeypatch, fails(error), lambda: None)
 
@@ -67,7 +67,7 @@ def test_failed_fault(tmp_path, monkeypatch):
 
 
 def test_interrupt_at_the_folder(tmp_path, monkeypatch):
-    """An interrupt right after the folder was made leaves nothing either."""
+    """An interrupt right after the folder was made leaves no folder."""
     create = runner.RunFolder.create
 
     def interrupted(*about: object) -> run_folder.RunFolder:
@@ -84,7 +84,7 @@ def test_interrupt_at_the_folder(tmp_path, monkeypatch):
 
 
 def test_interrupt_after_the_load(tmp_path):
-    """An interrupt while the replicas finish their requests ends the run as interrupted: they are asked nothing more."""
+    """An interrupt while the replicas finish their requests ends the run as interrupted, and the lab asks them nothing more."""
     system = MagicMock(dead=list, event_recorders=lambda _: [], replicas=[], **{"quiet.side_effect": Interrupted("SIGINT")})
     record = SimpleNamespace(ended=Ending.COMPLETE, unwritten="")
     runner._run(
