@@ -1,4 +1,4 @@
-"""Which language a reader gets; what generated parts state is Chinese, and code stays."""
+"""Test which language a reader gets, and that the generated parts of a Chinese chapter are in Chinese."""
 
 import re
 
@@ -11,14 +11,14 @@ from tools.book import generate
 
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+")  # two words in a row, outside of code
 NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
-SOURCE = re.compile(r"^\*\*出处。\*\*.*$", re.MULTILINE)  # a title stays as it is
+SOURCE = re.compile(r"^\*\*出处。\*\*.*$", re.MULTILINE)  # the title of a source stays in English
 
 
 @pytest.mark.whole
 @every("part", ["problem", "diff", "verdicts", "schedule", "still", "neighbours"])
 @every("stage", stages)
 def test_parts_of_a_chapter_are_chinese(stage, part):
-    """No English sentence is left in what is made for a Chinese chapter."""
+    """A generated part of a Chinese chapter has no English sentence outside of code."""
     made = NOT_PROSE.sub("", SOURCE.sub("", generate.PARTS[part](stage, language=Language.CHINESE)))
 
     assert ENGLISH.findall(made.replace("None → redis", "")) == []
