@@ -1,4 +1,4 @@
-"""A run folder of a stranger: what the lab draws stays in it, and no text of it ends or swallows the page."""
+"""Test the folder of a run from elsewhere: the report writes only into it, and no text of it breaks the page."""
 
 from html import escape
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.forgeries import of_the_run
 
 
 def test_writes_through_no_link(tmp_path):
-    """Each file that a report writes may be a link to a file of the user: the link is replaced, and the file stays."""
+    """If a file of a report is a link to a user's file, the report replaces the link, and the user's file stays."""
     folder = made_run(tmp_path / "run")
     written = [path.name for path in report_run(folder)] + [
         "trace.json",
@@ -38,7 +38,7 @@ def test_writes_through_no_link(tmp_path):
 
 @every("name", ["../../../escaped", "/escaped", ".", "..", "a/b", "", "x" * 300])
 def test_name_is_no_path(tmp_path, name):
-    """A run whose name would be another place is refused, before anything is written."""
+    """A run whose name is not the name of a folder is refused before anything is written."""
     folders = [made_run(tmp_path / one) for one in ("one", "other")]
     save(folders[1] / "verdict.json", judge(folders[1])[0])
     of_the_run(run=name)(folders[0])
@@ -51,7 +51,7 @@ def test_name_is_no_path(tmp_path, name):
 
 @pytest.mark.parametrize("text", ["<!--<script>", "</script><img src=x onerror=alert(1)>"])
 def test_text_of_a_run_is_text(tmp_path, text, undrawn):
-    """A request that looks like HTML swallows no part of the page, and ends no script."""
+    """A request that looks like HTML is shown as text: it hides no part of the page, and ends no script."""
     made = Made(Path(tmp_path / "run"))
     made.increment(text, 0, 0, key=f"lab:{text}", answered=1)
     save(made.folder / "run.json", record_of({"requests": 1}, {"claims": ["exclusive"]}, final=1))

@@ -1,4 +1,4 @@
-"""What is drawn of kept runs, and of runs made by hand: its marks, its labels and its view, without pixels."""
+"""Test the pictures of kept runs: their titles, labels and legends, without pixels."""
 
 import re
 from functools import cache
@@ -27,8 +27,8 @@ def kept(name: str) -> tuple[Timeline, str, Pen]:
 
 
 @each_picture
-def test_view_has_what_the_title_names(name):
-    """The title is short, and each request that it names has a label. No label covers another, and none is cut off."""
+def test_labels_of_the_title(name):
+    """The title is short, each request that it names has a label, and no label covers another."""
     picture, title, pen = kept(name)
 
     assert len(title) <= LONGEST

@@ -1,4 +1,4 @@
-"""The picture of lost increments: what each bar says, and what the title states."""
+"""Test the picture of lost increments: the parts of each bar, and the title."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ def changed(result, **figures):
 
 
 def test_parts_add_up_to_the_requests():
-    """Each request of the reference ladder is in one part of its bar, also of the stage that adds more than it was asked to."""
+    """Each request of the reference ladder is in one part of its bar, also of the stage that writes more than once a request."""
     rows = ordered(reference.ladder())
 
     assert {sum(row.parts.values()) for row in rows} == {5000}

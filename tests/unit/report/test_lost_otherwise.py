@@ -1,4 +1,4 @@
-"""A promise that was kept next to losses by another cause says so, and looks different, wherever it is shown."""
+"""Test that a kept promise with losses by another cause is marked wherever it is shown."""
 
 import msgspec
 import pytest
@@ -30,7 +30,7 @@ def test_matrix_page_marks_it(tmp_path):
 
 @pytest.fixture
 def reports(tmp_path):
-    """The folder of a run that kept its promise next to losses."""
+    """Return the reports with a run that kept its promise and lost increments by another cause."""
     (folder,) = folders(tmp_path / "runs", "rush-lua-")
     judgement = msgspec.json.decode((folder / "verdict.json").read_bytes())
     save(folder / "verdict.json", judgement | {"lost": 3, "final": judgement["final"] - 3})
@@ -38,12 +38,12 @@ def reports(tmp_path):
 
 
 def test_site_marks_it(reports):
-    """The row of the run shows it."""
+    """The row of the run shows the losses."""
     assert [row["headline"] for row in rows_of(site.write(reports))] == ["KEPT, 3 lost otherwise"]
 
 
-def test_later_round_shows_what_it_lost():
-    """If a later round of a cell lost increments, the first round's green does not hide it."""
+def test_losses_of_a_later_round_are_shown():
+    """If a later round of a cell lost increments, the cell shows them although its first round lost none."""
     first = msgspec.structs.replace(CELLS[0], verdict="KEPT")
 
     count(first, msgspec.structs.replace(first, lost=2, reason="2 increments lost otherwise"))

@@ -1,4 +1,4 @@
-"""What stands where in the matrix, which word each cell has, how often its verdict came, and what is quoted of it."""
+"""Test the matrix: the places of its rows and columns, the word and the rounds of each cell, and the cells that are quoted."""
 
 from app.locks import stages
 from lab.language import Language
@@ -38,12 +38,12 @@ def cell(stage="lua", name="rush", verdict="ADMITTED", claim="exclusive", **abou
     ],
 )
 def test_word_of_a_cell(one, wanted):
-    """Each cell has one word; untried and impossible are two words."""
+    """Each cell has one word, and an untried cell has another word than an impossible one."""
     assert mark(one) is wanted
 
 
 def test_every_scenario_has_one_family():
-    """A new scenario needs its row in ``docs/expected.toml``."""
+    """Each scenario has one row in ``docs/expected.toml``."""
     listed = [name for names in written()["expected"].values() for name in names]
 
     assert sorted(listed) == reader.names()
@@ -52,7 +52,7 @@ def test_every_scenario_has_one_family():
 
 
 def test_whole_lab_is_in_the_matrix():
-    """What was not measured is not tried where the scenario fits the stage, and impossible where it does not."""
+    """A cell that was not measured is untried if its scenario fits its stage, and otherwise impossible."""
     found = marks(completed([cell(verdict="KEPT")]))
 
     assert len(found) == len(reader.names()) * len(stages())
@@ -76,7 +76,7 @@ MADE = {
 
 
 def test_order_of_the_columns():
-    """The stages of a group stand in the order of the ladder; own locks stand last."""
+    """The stages of a group are in the order of the ladder, and own locks come last."""
     plan = layout(MADE)
 
     assert plan.columns == {"one_key": ["ttl", "uuid", "lua"], OTHERS: ["mine"]}
@@ -84,7 +84,7 @@ def test_order_of_the_columns():
 
 
 def test_untried_is_not_impossible():
-    """Stages that were not tried have their columns; rows and columns of impossible cells are left out."""
+    """Untried stages have their columns; rows and columns of impossible cells alone are left out."""
     made = {("rush", "lua"): Mark.UNTRIED, ("rush", "uuid"): Mark.UNTRIED, ("nested", "lua"): Mark.IMPOSSIBLE}
     made |= {("rush", "none"): Mark.KEPT, ("nested", "none"): Mark.IMPOSSIBLE, ("nested", "local"): Mark.IMPOSSIBLE}
 
@@ -95,7 +95,7 @@ def test_untried_is_not_impossible():
 
 
 def test_opened_cell(tmp_path):
-    """A cell that is opened has its counts, its command, what all orders decide, and links to what is at hand."""
+    """An opened cell has its counts, its command, the decision of all orders, and links to the pages that exist."""
     run = tmp_path / "runs" / "a-run"
     run.mkdir(parents=True)
     (run / "report.html").touch()
@@ -118,7 +118,7 @@ def test_opened_cell(tmp_path):
 
 
 def test_reasons_are_kept_as_facts():
-    """The cells of the reference have the grounds of their verdicts, from which their reasons are said in both languages."""
+    """The cells of the reference have their verdicts as facts, from which the reason is written in both languages."""
     judged = [one for one in generate.cells() if one.verdict]
 
     assert [(one.scenario, one.stage) for one in judged if one.grounds is None] == []
@@ -134,7 +134,7 @@ CELLS = [
 
 
 def test_page_has_origin_and_rounds(tmp_path):
-    """A cell that is opened has how often its verdict came; the origin stands below the page."""
+    """An opened cell says how often its verdict came, and the page has the origin of the matrix."""
     page, _ = matrix_page.write_page(CELLS, tmp_path, ORIGIN)
 
     found = {one["stage"]: one for one in cells_of(page)}

@@ -1,4 +1,4 @@
-"""Reports and charts are made from files alone, and need nothing from outside."""
+"""Test that reports are made again from their files alone, and that the reference is complete."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def test_drawing_again_is_exact(one):
 
 
 def test_comparison_can_be_made_again(one, tmp_path, undrawn):
-    """A comparison's folder holds all that the same comparison needs."""
+    """The folder of a comparison has all files that are needed to make it again."""
     other = made_run(tmp_path / "reports" / "runs" / "20260101T000001.000Z-rush-other-1", stage="other")
     into = tmp_path / "compared"
 
@@ -38,7 +38,7 @@ def test_comparison_can_be_made_again(one, tmp_path, undrawn):
 
 
 def test_reference_holds_the_ladder():
-    """The reference holds the whole ladder."""
+    """The reference has a complete run of 5000 requests for each stage of the ladder."""
     results = reference.ladder()
     run = sorted((one.judgement.stage, one.record.scenario["replicas"]) for one in results)
     wanted = sorted([*((name, 3) for name in stages()), ("none", 1), ("local", 1)])

@@ -1,18 +1,18 @@
-"""The chart of speed and promises."""
+"""Test the chart of speed and promises."""
 
 from lab.report.price import Place, draw, front, places
 from lab.report.reference import ladder
 
 
 def test_front():
-    """A stage that is slower stands on the front only if it promises more than each faster one."""
+    """A slower stage is on the front only if it promises more than each faster one."""
     found = [Place("a", 9, 2), Place("b", 8, 2), Place("c", 7, 1), Place("d", 6, 5), Place("e", 5, 4)]
 
     assert [one.stage for one in front(found)] == ["a", "d"]
 
 
 def test_reference():
-    """A run that lost increments has no place, nor has one of a single replica. The front has its names."""
+    """A run that lost increments has no place on the chart, and each stage of the front has its name there."""
     found = places(ladder())
     drawn = draw(ladder())
 

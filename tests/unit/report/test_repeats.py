@@ -1,4 +1,4 @@
-"""The rounds of a ladder: their file, their means, and the results for which they stand."""
+"""Test the rounds of a ladder: their file, their means, and their results."""
 
 import math
 
@@ -27,13 +27,13 @@ def test_mean_has_the_least_and_the_most(samples, value):
 
 
 def rounds_of(result, number):
-    """So many rounds of a result, each a second longer than the round before."""
+    """Return this many rounds of a result; each takes a second longer than the round before."""
     one = repeat_of(result.judgement, result.record.scenario["replicas"])
     return [msgspec.structs.replace(one, round=place + 1, duration_s=one.duration_s + place) for place in range(number)]
 
 
 def test_results_get_their_rounds():
-    """A result whose run is in a round gets all rounds of its stage, not those of another stage or number of replicas."""
+    """A result whose run is in a round gets all rounds of its stage with its number of replicas, and no others."""
     lua, none, alone = (of_ladder(f"-{name}-") for name in ("rush-lua", "rush-none", "one_replica-none"))
     known = [*rounds_of(lua, 3), *rounds_of(none, 2), *rounds_of(alone, 1)]
 
@@ -46,14 +46,14 @@ def test_results_get_their_rounds():
 
 
 def test_reference_rounds_are_of_its_ladder():
-    """The first round of the reference is its ladder."""
+    """The runs of the reference's first round are in its ladder."""
     runs = {*run_data.kept(REFERENCE / run_data.KEPT)}
 
     assert {one.run for one in rounds_in(REFERENCE) if one.round == 1} <= runs
 
 
 def test_speeds_are_paired_by_round():
-    """The ratio of two speeds is taken round by round: a slow round of the machine meets both."""
+    """The ratio of two speeds is taken within each round, because a slow round of the machine slows both."""
     lua, incr = (of_ladder(f"-{name}-") for name in ("lua", "incr"))
     lua.rounds, incr.rounds = rounds_of(lua, 3), rounds_of(incr, 3)
     for one, other in zip(lua.rounds, incr.rounds, strict=True):

@@ -1,4 +1,4 @@
-"""The page of a run: its title is the claim, its bar is of all requests, and it leads to what is there."""
+"""Test the page of a run: its title, its bar of all requests, and its links."""
 
 import re
 
@@ -29,7 +29,7 @@ ENGLISH = Language.ENGLISH
     ],
 )
 def test_bar_is_of_all_requests(tmp_path, figures, parts):
-    """The parts of the bar are all requests, and all writes beyond one for each."""
+    """The parts of the bar add up to all requests and all writes beyond one for each request."""
     none = {"lost": 0, "duplicated": 0, "failed": 0, "unknown": 0, "sold_out": 0}
     lost_by = {Mechanism.NO_LOCK: figures["lost"]} if figures.get("lost") else {}
     result = result_of(tmp_path, **none | figures, lost_by=lost_by)
@@ -44,7 +44,7 @@ def test_bar_is_of_all_requests(tmp_path, figures, parts):
 
 
 def test_void_is_the_headline(tmp_path):
-    """A run that proves nothing says so first, with its reason, and judges no claim."""
+    """The page of a run that proves nothing says so first, with its reason, and judges no claim."""
     result = result_of(tmp_path, verdict=Verdict.VOID, danger={"handovers": Measure(20, 3)})
     page = RunPage(result, 0, ENGLISH)
 
@@ -54,7 +54,7 @@ def test_void_is_the_headline(tmp_path):
 
 
 def test_few_grants_have_no_hundredth(tmp_path):
-    """With fewer than 200 grants, no share of one in a hundred is named."""
+    """With fewer than 200 grants, the page has no figure of the longest hundredth of the waits."""
     result = result_of(tmp_path, acknowledged=60, writes=60, lost=0, final=60, wait_ms={"p50": 1, "p99": 9, "max": 9})
 
     assert not any("99" in words for words in RunPage(result, 60, ENGLISH).price())
@@ -62,15 +62,15 @@ def test_few_grants_have_no_hundredth(tmp_path):
 
 
 def test_a_stuck_lock_has_no_price(tmp_path):
-    """Speed and commands for each increment say nothing of a run that kept next to nothing."""
+    """The page of a run that kept almost no increment has no speed, and no commands for each increment."""
     figures = {"acknowledged": 6, "writes": 6, "lost": 0, "final": 6, "sent_per_increment": 463.7}
     result = result_of(tmp_path, wait_ms={"p50": 1, "p99": 9, "max": 9}, **figures)
 
     assert list(RunPage(result, 0, ENGLISH).price()) == []
 
 
-def test_only_what_took_part_is_named(tmp_path):
-    """The conditions name the servers of the lock's store, and of no other; no list of Python is on the page."""
+def test_only_servers_of_the_store_are_named(tmp_path):
+    """The conditions name only the servers of the lock's store, and show no list as Python writes it."""
     page, *_ = run_page.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
     result = run_data.load(page.parent)
     result.record.versions |= {"mariadbd": "10", "redis-server": "7", "kazoo (package)": "2"}
@@ -82,8 +82,8 @@ def test_only_what_took_part_is_named(tmp_path):
     assert [value for value in conditions.values() if "[{" in value or "'kind'" in value] == []
 
 
-def test_links_lead_to_what_is_there(tmp_path):
-    """A run leads to its level, its chapter and what mends it, where these are; without them there is no link."""
+def test_links_to_existing_pages(tmp_path):
+    """A run has links to its level, its chapter and the stage that mends it, as far as these pages exist."""
     figures = {"verdict": Verdict.ADMITTED, "stage": "uuid", "scenario": "release_race", "claim": "releases_atomically"}
     runs = tmp_path / "reports" / "runs" / "one"
     page = RunPage(result_of(runs, **figures), 0, ENGLISH)
@@ -105,8 +105,8 @@ def test_links_lead_to_what_is_there(tmp_path):
 
 
 @pytest.mark.parametrize("environment", Language)
-def test_one_language_until_another_is_asked_for(tmp_path, monkeypatch, environment):
-    """A run is drawn in the language of the environment, and says how to get the other; then each page leads to the other."""
+def test_second_language_on_request(tmp_path, monkeypatch, environment):
+    """A run is drawn in one language, with the command for the second; when both exist, each page has a link to the other."""
     monkeypatch.setenv("LC_ALL", f"{environment}_XX.UTF-8")
     folder, other = made_run(tmp_path / "runs" / "run"), next(one for one in Language if one != environment)
     own, *_ = run_page.report_run(folder)
@@ -123,7 +123,7 @@ def test_one_language_until_another_is_asked_for(tmp_path, monkeypatch, environm
 
 
 def test_nothing_is_drawn_outside_the_runs(tmp_path):
-    """A page that is asked for is drawn in the folder of a run, also by the name `latest`, and not through other links."""
+    """A missing page is drawn in the folder of a run, also through the link `latest`, but through no other link."""
     runs, elsewhere = tmp_path / "runs", tmp_path / "elsewhere"
     for folder in (made_run(runs / "run"), made_run(elsewhere)):
         run_page.report_run(folder, languages=[ENGLISH])
@@ -137,8 +137,8 @@ def test_nothing_is_drawn_outside_the_runs(tmp_path):
 
 
 @every("stage, scenario, mends", [("setnx", "holder_crash", "setnx_expire"), ("watchdog", "frozen_holder", "watchdog_abort")])
-def test_what_mends_it(tmp_path, stage, scenario, mends):
-    """The next stage that makes the broken promise mends it; where nothing is broken, nothing is to mend."""
+def test_stage_that_mends_a_promise(tmp_path, stage, scenario, mends):
+    """A broken promise is mended by the next stage that makes it; a kept promise has no such stage."""
     judgement = result_of(tmp_path, verdict=Verdict.ADMITTED, stage=stage, scenario=scenario).judgement
 
     assert mender(judgement) == mends

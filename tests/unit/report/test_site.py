@@ -1,4 +1,4 @@
-"""The site of runs as it is written: what is in it, what it leaves out, and what it reads."""
+"""Test the site of runs: the runs that it lists, and the folders that it leaves out."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def test_all_runs_newest_first(reports):
 
 
 def test_site_follows_the_folders(reports):
-    """The next site has what changed: one run is judged again, one is drawn, one is gone. Links and files are no runs."""
+    """The next site shows a run that was judged again, drawn or removed; links and files are no runs."""
     site.write(reports)
     facts = reports / "runs" / KNOWN[1] / "verdict.json"
     save(facts, json.loads(facts.read_bytes()) | {"lost": 123})
@@ -72,7 +72,7 @@ def test_folder_that_is_no_run(reports):
 
 
 def test_foreign_names_are_escaped(reports):
-    """Names from a foreign run cannot become part of the page."""
+    """Names of a run with HTML in them cannot become part of the page."""
     name, evil = "20990101T000000.000Z-rush-evil-1", "</script><img src=x onerror=alert(1)><!--"
     shutil.copytree(reports / "runs" / KNOWN[0], reports / "runs" / name)
     facts = reports / "runs" / name / "verdict.json"
@@ -99,7 +99,7 @@ def test_runs_that_end_at_once(tmp_path, tmp_path_factory):
 
 
 def test_newest_ladder_is_shown(reports):
-    """The newest ladder is shown, or the reference's where there is none."""
+    """The site shows the newest ladder; if there is none, it shows the reference ladder."""
     (reports / "reference").mkdir()
     shutil.copy(REFERENCE / "lost.svg", reports / "reference")
     assert "This is the reference ladder" in site.write(reports).read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def test_newest_ladder_is_shown(reports):
 
 @pytest.mark.whole
 def test_report_and_clean_write_the_site(tmp_path):
-    """`lab report` without a run writes the site, and `lab clean` takes runs out of it."""
+    """`lab report` without a run writes the site, and `lab clean` removes runs from it."""
     done = lab("report", cwd=tmp_path)
     assert (done.status, done.out) == (0, "reports/index.html\n")
 

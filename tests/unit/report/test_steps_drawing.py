@@ -1,4 +1,4 @@
-"""The picture of a loss in steps: its parts and room for each text in both languages; and a lock that stays taken, in steps."""
+"""Test the picture of a loss in steps, in both languages, and the steps of a lock that stays taken."""
 
 import re
 from functools import cache
@@ -32,7 +32,7 @@ def drawn(name: str, language: Language) -> ET.Element:
 @every("language", Language)
 @every("name", KEPT)
 def test_each_step_has_its_parts(name, language):
-    """Each part of each step has an id of its own, and all sentences are there."""
+    """Each part of each step has an id of its own, and the picture has all sentences."""
     svg = drawn(name, language)
     ids = [one.get("id") for one in svg.iterfind(f"{SVG}g[@id]")]
 
@@ -44,7 +44,7 @@ def test_each_step_has_its_parts(name, language):
 
 @every("name", KEPT)
 def test_no_bar_is_ahead_of_its_step(name):
-    """A bar ends with the step that shows it: a page that shows the steps one by one gives nothing away."""
+    """A bar ends above the next step, so a page that shows the steps one by one shows no later event."""
     svg = drawn(name, Language.ENGLISH)
     ends, tops = {}, {}
     for part in svg.iterfind(f"{SVG}g[@id]"):
@@ -61,7 +61,7 @@ def test_no_bar_is_ahead_of_its_step(name):
 @every("language", Language)
 @every("name", KEPT)
 def test_no_text_covers_another(name, language):
-    """Each text is inside the picture, and covers no other, nor a box with a value that is another's."""
+    """Each text is inside the picture, and covers neither another text nor the box of another value."""
     boxes, svg = {}, drawn(name, language)
     for number, one in enumerate(svg.iter(f"{SVG}text")):
         x, y, wide = float(one.get("x")), float(one.get("y")), WIDE.get(one.get("class"), 6.8) * letters_of(one.text)
@@ -89,7 +89,7 @@ def kinds(found):
 
 
 def test_a_lock_for_ever(stuck):
-    """The holder dies, its key stays, a request asks after that and gives up, and so does another."""
+    """The holder dies and its key stays; a later request asks and gives up, and others give up as well."""
     found = steps_of_run(picture_of(stuck, final=0, tests="freed_after_crash"))
 
     asked_in_vain = [Kind.ASKED, Kind.KEY_STAYED, Kind.GAVE_UP_WAITING, Kind.OTHERS_GAVE_UP]
@@ -100,14 +100,14 @@ def test_a_lock_for_ever(stuck):
 
 @pytest.fixture
 def late(made):
-    """r0 fails and keeps its lock until its TTL of 3 s is over; r1 asks meanwhile, and gets it then."""
+    """r0 fails and keeps its lock until its TTL of 3 s is over; r1 asks meanwhile, and gets the lock after that."""
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 3012).key_event("set", 3020)
     made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown").fault("raise_error", "r0", 20, 21)
     return made.increment("r1", 0, 0, at=(3020, 3021, 3030, 3031), replica="replica-2", asked=30)
 
 
 def test_a_lock_for_too_long(late):
-    """The lease ends at last, and the next request gets the lock late."""
+    """The last steps are the end of the lease and the late grant to the next request."""
     found = steps_of_run(picture_of(late, final=1, ttl_ms=3000, tests="freed_after_failure"))
 
     assert kinds(found) == [Kind.GRANTED, Kind.FAULT, Kind.ASKED, Kind.LEASE_OVER, Kind.NEXT_GOT]
@@ -115,7 +115,7 @@ def test_a_lock_for_too_long(late):
 
 
 def test_free_in_time_has_no_steps(made):
-    """If the lock was free in time, no claim is broken, and there is nothing to show."""
+    """If the lock was free in time, no claim is broken, and there are no steps."""
     made.key_event("set", 10).key_event("del", 14).key_event("set", 20).key_event("del", 31)
     made.increment("r0", 0, 0, at=(10, 11, 12, 13)).increment("r1", 1, 1, at=(20, 21, 30, 31), replica="replica-2")
 

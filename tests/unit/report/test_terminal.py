@@ -1,4 +1,4 @@
-"""What a run prints: the number story adds up, the verdict comes before the pictures, lines fit a terminal and a pipe."""
+"""Test the output of a run: its numbers add up, and its verdict comes before the pictures."""
 
 import contextlib
 import io
@@ -38,17 +38,17 @@ def losses(gross: Mapping[str, tuple[int, int]]) -> dict[str, Losses]:
         (0, {"a": (5, 5)}, {}),
         (4355, {"a": (2800, 650), "b": (3276, 1071)}, {"b": 2205, "a": 2150}),
         (3, {"a": (2, 0)}, {"a": 2, Mechanism.WRITE_UNCONFIRMED: 1}),
-        (6, {"a": (8, 0), "b": (1, 3)}, {"a": 6}),  # b brought back two of what a destroyed
+        (6, {"a": (8, 0), "b": (1, 3)}, {"a": 6}),  # b restored two of the increments that a destroyed
         (2, {"a": (4, 0), "b": (2, 0), "c": (0, 4)}, {"b": 2}),
     ],
 )
 def test_net_losses(lost, gross, net):
-    """The shares of the mechanisms add up to what is lost in the end."""
+    """The shares of the mechanisms add up to the increments that are lost in the end."""
     assert net_losses(lost, losses(gross)) == net
 
 
 def test_net_losses_add_up():
-    """Whatever up to three mechanisms destroyed and brought back: shares above zero, and their sum is the number lost."""
+    """In all cases of up to three mechanisms, each share is above zero, and their sum is the number of lost increments."""
     gross = [each for number in range(4) for each in product(product(range(3), repeat=2), repeat=number)]
     for lost, each in product((1, 2, 5), gross):
         shares = net_losses(lost, losses(dict(zip("abc", each, strict=False))))
@@ -58,7 +58,7 @@ def test_net_losses_add_up():
 
 
 def printed(found: Findings, width: int | None = None, **about) -> str:
-    """Return what is printed on a terminal of this width, or into a pipe."""
+    """Return the output on a terminal of this width, or into a pipe."""
     out = io.StringIO()
     console = terminal(file=out) if width is None else Console(file=out, width=width, force_terminal=True, no_color=True)
     summarise(console, weigh(record_of_ten(**about), found), found)
@@ -71,7 +71,7 @@ def number(text: str, words: str) -> int:
 
 
 def test_numbers_add_up():
-    """What is in the counter and what is gone are all writes; the causes are named."""
+    """The increments in the counter and the lost ones add up to all writes, and each cause is named."""
     found = findings_of_ten(account=Account(13, 9, 9, 1), duplicated=2)
     found.losses = losses({Mechanism.NO_LOCK: (9, 3), Mechanism.PROCESS_LOCAL: (2, 0)})
     found.outcomes["unknown"] = 1
@@ -85,7 +85,7 @@ def test_numbers_add_up():
 
 @pytest.mark.parametrize("language", Language)
 def test_broken_names_its_promise(monkeypatch, language):
-    """BROKEN names the promise that was broken in words, although another one was tested."""
+    """BROKEN names the broken promise in words, even if the scenario tests another promise."""
     monkeypatch.setenv("LC_ALL", f"{language}_XX.UTF-8")
     found, record = findings_of_ten({Mechanism.GRANTED_TWICE: 3}), record_of_ten(["exclusive"])
     record.scenario["tests"] = "survives_a_freeze"
@@ -95,7 +95,7 @@ def test_broken_names_its_promise(monkeypatch, language):
 
     text = out.getvalue()
     assert text.split()[0] == "BROKEN"
-    assert "3" in text.splitlines()[2]  # how many increments are gone; then why
+    assert "3" in text.splitlines()[2]  # the number of lost increments; the next line has the reason
     assert say.claim("exclusive", "breaks", language) in text.splitlines()[3].lower()
     assert promise("exclusive", language) in next(line for line in text.splitlines() if line.startswith("✗"))
     assert "exclusive" not in text  # the name of the claim
@@ -103,7 +103,7 @@ def test_broken_names_its_promise(monkeypatch, language):
 
 @pytest.mark.parametrize(("key", "words"), [("lock", True), ("", False)])
 def test_waits_for_a_lock_only(tmp_path, key, words):
-    """A stage without a lock names no key: no wait for a lock is printed."""
+    """If the grants name no key, because the stage has no lock, no wait for a lock is printed."""
     made = (
         Made(tmp_path).increment("a", read=0, overwrote=0, key=key).increment("b", read=1, overwrote=1, at=(4, 5, 6, 7), key=key)
     )
@@ -114,7 +114,7 @@ def test_waits_for_a_lock_only(tmp_path, key, words):
 
 @pytest.fixture
 def done(tmp_path, monkeypatch):
-    """A judged run whose pictures are not drawn yet."""
+    """Return a judged run whose pictures are not drawn yet."""
     monkeypatch.chdir(tmp_path)
     folder = RunFolder.create("rush", "lua")
     about = record_of_ten(["exclusive"])
@@ -163,5 +163,5 @@ def test_interrupted_drawing(done, monkeypatch):
         pipeline.finish(done)
 
     assert (Path("reports/runs/latest") / "verdict.json").exists()
-    with pytest.raises(KeyboardInterrupt):  # drawing it again is no error, though the run has its name
+    with pytest.raises(KeyboardInterrupt):  # drawing again raises no other error, although the run has its name
         pipeline.finish(done)

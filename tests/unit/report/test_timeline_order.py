@@ -1,4 +1,4 @@
-"""The order in which the counter took its reads and writes, from a recorded run and from counters that are simulated."""
+"""Test the order in which the counter executed its reads and writes, from a recorded run and from simulated counters."""
 
 import csv
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def simulated(requests: int, threads: int, late: float, seed: int) -> list[Comma
 
 
 def contradictions(commands: Sequence[Command], order: Order, start: int = 0) -> int:
-    """Return how many commands stand where the counter holds another number than they found, at their moments."""
+    """Return how many commands found another number than the counter has at their moments."""
     value, wrong = start, 0
     for place in sorted((place for place, at in enumerate(order.at) if at != NEVER), key=lambda place: order.at[place]):
         wrong += commands[place].found != value
@@ -67,7 +67,7 @@ def check(commands: Sequence[Command]) -> None:
 
 
 def test_recorded_run_has_an_order():
-    """In a recorded run of 2000 requests no neighbouring writes contradict each other, and each read stands at its number."""
+    """In a recorded run of 2000 requests no neighbouring writes contradict each other, and each read has a moment that fits."""
     commands = recorded()
     by_answer = sorted((command for command in commands if command.found != command.left), key=lambda one: one.answered)
 
@@ -81,7 +81,7 @@ def test_simulated_counter_has_an_order(threads, late):
 
 
 def test_missing_write():
-    """The order goes on after a number that no write left, and a read that fits nowhere has no moment."""
+    """The order continues after a number that no write left, and a read of a number that never occurs has no moment."""
     commands = [Command(0, 10, 0, 1), Command(20, 30, 7, 8), Command(40, 50, 3, 3)]
 
     order = Order(commands, 0)

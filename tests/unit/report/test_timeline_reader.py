@@ -1,4 +1,4 @@
-"""The timeline's data, from histories made by hand."""
+"""Test the data of the timeline, from histories made by hand."""
 
 from app.journal import GaveUp, Got, Released, Renewed, Started
 from lab.evidence.loss import Mechanism
@@ -20,7 +20,7 @@ def test_times_are_in_microseconds(made):
 
 
 def test_lease_and_loss(made):
-    """A lease belongs to its holder and ends at its time, though the store noticed later. The picture opens on the loss."""
+    """A lease belongs to its holder and ends at its time, even if the store noticed later. The picture opens on the loss."""
     picture = picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")
 
     first, second = picture.lives
@@ -42,7 +42,7 @@ def test_overlaps_are_stacked(made):
 
 
 def test_dead_holder_in_the_timeline(made):
-    """A holder that died held until its process died, and the fault records when it was back."""
+    """A holder that died held the lock until its process died, and the fault has the time of the restart."""
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=0, pid=1))
     made.increment("a", 0, None, at=(5, 6, 7, 8), outcome="unknown")
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=50 * MS, pid=2))
@@ -68,7 +68,7 @@ def test_renewals_and_given_up_requests(made):
 
 
 def test_long_run_is_cut(made):
-    """A long run is kept around the moment that matters, and the timeline has the number of all grants."""
+    """Of a long run, the timeline keeps the grants around the loss, and the number of all grants."""
     for number in range(200):
         made.increment(f"r{number}", number, number, at=10 * number + 1)
     made.increment("stale", 0, 200, at=(1500, 1501, 2010, 2011), replica="replica-2")
@@ -92,7 +92,7 @@ def test_damaged_history_has_a_page(made):
 
 
 def test_chain_of_thefts(made):
-    """r0's lease runs out; its late release deletes r1's lock, r1's deletes r2's, and so on."""
+    """r0's lease ends; its late release deletes r1's lock, r1's release deletes r2's, and so on."""
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 110).key_event("set", 111).key_event("expire", 111)
     made.key_event("del", 161).key_event("set", 163).key_event("expire", 163).key_event("del", 201).key_event(
         "set", 203
@@ -125,7 +125,7 @@ def test_events_that_the_lab_received_late(made):
 
 
 def test_deletion_that_the_lab_received_late(made):
-    """A deletion that the lab receives some time after the late release which sent it is that release's all the same."""
+    """A deletion belongs to the late release that sent it, even if the lab receives its event some time after."""
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 110).key_event("set", 111).key_event("del", 190)
     made.increment("r0", 0, 0, at=(10, 11, 12, 13), released=161).fault("expire", "r0", 13, 160, "release.before")
     made.increment("r1", 1, 1, at=(111, 112, 299, 300), replica="replica-2", asked=20)
@@ -160,7 +160,7 @@ def test_late_answer_of_a_release(made):
 
 
 def test_commands_stand_in_the_order_of_the_counter(made):
-    """The late answer to a's write moves neither write: b replaced what a had left, and read before."""
+    """A late answer to a's write moves neither write: b overwrote a's number, and had read before a's write."""
     made.increment("a", 0, 0, at=(1, 2, 90, 91)).increment("b", 0, 1, at=(3, 4, 40, 41), replica="replica-2")
 
     a, b = picture_of(made, final=1).held
@@ -190,8 +190,8 @@ def test_waiting_requests_are_counted(made):
     assert [number for _, number in picture.waiting] == [2, 1, 2, 1, 0]
 
 
-def test_end_that_nobody_recorded(made):
-    """If a journal has only the answer to a release, the holder held until that answer."""
+def test_release_without_a_beginning(made):
+    """If a journal has only the end of a release, the holder held the lock until that end."""
     granted = Got(request="a", key="lock", asked_ns=8 * MS, got_ns=9 * MS, commands=1)
     made.line("journal/replica-1.jsonl", granted)
     released = Released(request="a", releasing_ns=0, released_ns=20 * MS, result="ok", commands=1, answer="1", command="DEL")

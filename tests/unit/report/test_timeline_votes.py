@@ -1,4 +1,4 @@
-"""The votes of five lock servers, from events made by hand."""
+"""Test the votes of five lock servers, from events made by hand."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def forgotten(made):
 
 
 def test_each_vote_has_its_grant(forgotten):
-    """A vote belongs to the grant in whose acquire its key was set; a vote that is given anew was forgotten at the fault."""
+    """A vote belongs to the grant whose acquire set its key; a vote that is given again was forgotten at the fault."""
     picture = picture_of(forgotten, final=1, ttl_ms=3000)
 
     assert picture.voters == [f"server {number}" for number in range(1, 6)]
@@ -58,7 +58,7 @@ def test_votes_are_drawn(forgotten):
 
 
 def test_late_events_hide_no_vote(made):
-    """The lab may miss the next set after a restart: a key that is deleted too early was forgotten at the fault."""
+    """If the lab misses the next set after a restart, a key that is deleted too early still counts as forgotten at the fault."""
     reported(made, "set", 10, 1, 2, 3)
     reported(made, "del", 45, 3)
     reported(made, "del", 61, 1, 2)
@@ -76,7 +76,7 @@ def test_late_events_hide_no_vote(made):
 
 @pytest.mark.parametrize(("late_ms", "voters"), [((17, 25, 53), {0, 1, 4}), ((17, 25, 153), set())])
 def test_late_votes_are_the_grants_own(made, late_ms, voters):
-    """The lab receives votes after the grant, as on a busy machine: the grant has them, or nothing is said of its votes."""
+    """Votes that the lab receives after a grant belong to that grant; if they come too late, its votes are unknown."""
     reported(made, "set", 10, 3, 4)  # of a request that had no majority
     reported(made, "del", 20, 3, 4)
     for server, late in zip((1, 2, 5), late_ms, strict=True):
@@ -93,7 +93,7 @@ def test_late_votes_are_the_grants_own(made, late_ms, voters):
 
 
 def test_loser_has_no_majority(made):
-    """The vote of a request that takes it back without a grant belongs to no grant."""
+    """A vote that its request takes back without a grant belongs to no grant."""
     reported(made, "set", 10, 1, 2, 3)
     reported(made, "set", 10, 4)
     reported(made, "del", 13, 4)
