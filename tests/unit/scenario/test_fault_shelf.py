@@ -1,4 +1,4 @@
-"""The target and the needs of a fault decide where it works; elsewhere it is refused by name."""
+"""Test that the target and the needs of a fault decide where it works, and that it is refused by name elsewhere."""
 
 from functools import partial
 

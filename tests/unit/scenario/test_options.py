@@ -1,4 +1,4 @@
-"""The table of scenario options reaches every place that lists options."""
+"""Test that the options of a scenario reach the form, the overrides and the replicas."""
 
 import re
 
@@ -20,7 +20,7 @@ RUSH = scenarios.load("rush")
 
 
 def test_options_in_the_form():
-    """A field of the form is read, and has its limit; an empty one has the scenario's value."""
+    """A field of the form is read, and has its limit; an empty field keeps the scenario's value."""
     form = {"stage": "lua", "scenario": "rush", "user_count": "100", "spawn_rate": "100"}
 
     order = posted.read(form | {"work_ms": "7", "requests": ""})
@@ -32,7 +32,7 @@ def test_options_in_the_form():
 
 @pytest.mark.parametrize("wrong", [0, 2.5, True, "3"])
 def test_option_is_an_override(wrong):
-    """An option is an override with its limits."""
+    """An option overrides a value of the scenario, and is refused outside its limits."""
     assert override(RUSH, stages()["lua"], {"requests": 200}).requests == 200
     with pytest.raises(BadInput, match=re.escape("requests must be a whole number, at least 1") + f".* not {wrong!r}"):
         override(RUSH, stages()["lua"], {"requests": wrong})
@@ -49,7 +49,7 @@ def test_settings_of_a_replica(option):
 
 
 def test_replica_looks_up_its_stage(tmp_path, monkeypatch):
-    """A stage from a file carries its whole path to the replicas' settings: replicas run in another folder."""
+    """A replica gets the full path of a stage from a file, because replicas run in another folder."""
     monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine.py"
     mine.write_text((HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8"), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A scenario of the user's own is a file anywhere, named by its path."""
+"""Test a user's own scenario, a file in any folder, which is named by its path."""
 
 import pytest
 
@@ -11,7 +11,7 @@ TEXT = 'title = "Few users"\ntests = "exclusive"\nrequests = 60\nusers = 10\ndan
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """The current folder, with a scenario in it."""
+    """Return the current folder, with a scenario in it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.toml").write_text(TEXT, encoding="utf-8")
     return tmp_path

@@ -1,4 +1,4 @@
-"""Bad input gets a clear error: the thing, the place, the choices, the nearest match."""
+"""Test the errors of a wrong scenario or option, and how a stage and the user change a scenario."""
 
 import dataclasses
 
@@ -37,7 +37,7 @@ def test_unreadable_scenario_file_is_refused(monkeypatch, tmp_path, content, wor
 
 @every("name", reader.names)
 def test_short_run_of_a_cell_can_meet_the_danger(name):
-    """A cell of the matrix sends fewer requests than some scenarios: what a pass needs is still in its reach."""
+    """A cell of the matrix sends fewer requests than some scenarios, but enough to reach the danger."""
     one = reader.load(name)
     fitting = next(stage for stage in stages().values() if not one.misfit(stage))
     fitted = override(one, fitting, {"requests": cell_requests(one)})
@@ -51,15 +51,15 @@ def test_short_run_of_a_cell_can_meet_the_danger(name):
         ("rush", "lua", {}, {"ttl_ms": 3000}, []),  # a stage brings its own TTL
         ("rush", "watchdog", {}, {"ttl_ms": 30_000}, []),
         ("rush", "lua", {"ttl_ms": 500}, {"ttl_ms": 500}, []),
-        ("rush", "setnx", {"ttl_ms": 500}, {}, ["not used"]),  # it is not ignored in silence
+        ("rush", "setnx", {"ttl_ms": 500}, {}, ["not used"]),  # a note says that it is not used
         ("frozen_before_write", "zookeeper", {"work_ms": 7}, {"ttl_ms": 1000, "work_ms": 7}, ["instead of 300"]),
         ("rush", "lua", {"requests": 1}, {"users": 1}, ["1 user instead of 100: the run has only 1 request"]),
         ("try_lock", "lua", {"run_time": 5, "users": 400}, {"run_time": 5, "requests": 0, "users": 400}, []),
         ("convoy", "lua", {"load": "my.py", "users": 9}, {"own_load": "my.py", "requests": 0, "users": 9, "rate": None}, []),
     ],
 )
-def test_what_a_stage_and_the_user_change(scenario, stage, given, fitted, noted):
-    """A run has what the user gave, then what the stage brings, then the scenario's own, and a note where that is unexpected."""
+def test_values_of_the_stage_and_the_user(scenario, stage, given, fitted, noted):
+    """A run has the user's values, then the stage's, then the scenario's, and a note if a value is unexpected."""
     found = override(reader.load(scenario), stages()[stage], given)
 
     assert {name: getattr(found, name) for name in fitted} == fitted
@@ -77,14 +77,14 @@ def test_what_a_stage_and_the_user_change(scenario, stage, given, fitted, noted)
         ("rush", "lua", {"load": "my.py", "rate": 9.0}, "rate has no effect with a load of your own: my.py decides"),
     ],
 )
-def test_what_makes_no_sense_for_a_stage(scenario, stage, given, why):
-    """A scenario that makes no sense for a stage, and a TTL that its store cannot keep, are refused with the reason."""
+def test_unfit_options_are_refused(scenario, stage, given, why):
+    """A scenario that does not fit a stage, and an option that cannot apply, are refused with the reason."""
     with pytest.raises(BadInput, match=why):
         override(reader.load(scenario), stages()[stage], given)
 
 
 def test_ttl_that_is_in_the_lock():
-    """A lock with one TTL in its code has that TTL in every scenario, and the other times change in proportion."""
+    """A lock whose TTL is in its code has it in every scenario, and the other times change in proportion."""
     fixed = dataclasses.replace(LUA, ttl_ms=3000, has_fixed_ttl=True)
     frozen, long = reader.load("frozen_holder"), reader.load("work_outlasts_ttl")
 

@@ -1,4 +1,4 @@
-"""Every key of a scenario file is checked: its type, its limits, its name, and what other keys make of it."""
+"""Test that every key of a scenario file is checked: its type, its limits, its name, and its conflicts with other keys."""
 
 import dataclasses
 import math
@@ -30,7 +30,7 @@ def fault(**changed: object) -> dict:
     return {"faults": [FREEZE | changed]}
 
 
-# What is changed of a scenario file, and words of the refusal: the key, the value, and what is allowed. Each type and each
+# The changes of a scenario file, and words of the refusal: the key, the value, and the allowed values. Each type and each
 # kind of limit is there once: `test_no_value_breaks_the_check` gives values of all types to all keys.
 TABLES = [
     # a text
@@ -110,7 +110,7 @@ TABLES = [
 
 
 def refusal(table: dict) -> str:
-    """Return why a table is refused."""
+    """Return the reason for which a table is refused."""
     with pytest.raises(BadInput) as refused:
         reader.parse("own", table, "own.toml")
     return str(refused.value)
@@ -118,7 +118,7 @@ def refusal(table: dict) -> str:
 
 @every("changed, words", TABLES)
 def test_wrong_table_is_refused(changed, words):
-    """A wrong table is refused in one line, with the file, the key, the value, and what is allowed."""
+    """A wrong table is refused in one line, with the file, the key, the value, and the allowed values."""
     said = refusal(BASE | changed)
 
     assert said.startswith("own.toml: ")
@@ -129,7 +129,7 @@ def test_wrong_table_is_refused(changed, words):
 @every("key", lambda: [spec.name for spec in dataclasses.fields(Scenario) if spec.name not in ("name", "notes")])
 @every("value", [object, 3.5, -1, NOT_A_NUMBER, "", "x" * 5000, [[]], [{}], {"x": {}}, True, 10**400])
 def test_no_value_breaks_the_check(key, value):
-    """Whatever value a key has, the file is accepted, or refused in one line that can be read."""
+    """Whatever value a key has, the file is accepted, or refused in one short line."""
     said = ""
     try:
         reader.parse("own", BASE | {key: value}, "own.toml")
@@ -152,7 +152,7 @@ def test_no_value_breaks_a_fault(kind, value):
         assert name in said or "failpoint" in said
 
 
-def test_what_is_allowed_is_accepted():
+def test_values_at_the_limits_are_accepted():
     """The largest danger, the last server, and two faults for a danger of two are accepted."""
     table = BASE | NAMES | {"requests": 60, "replicas": 3, "nodes_away": [5], "danger": {"faults": 2, "least_share_percent": 33}}
     table |= {"faults": [KILL_NODES | {"nodes": [4], "skip": 60}, RESTART | {"away": [5], "nodes": [3]}]}
@@ -174,7 +174,7 @@ def test_fault_at_no_server_of_a_stage():
 
 
 def test_replicas_of_this_machine(monkeypatch):
-    """As many replicas as memory and cores carry, never less than a usual run has; no limit where they are elsewhere."""
+    """Memory and cores limit the number of replicas, but never below 16; in containers there is no such limit."""
     page, huge = os.sysconf("SC_PAGE_SIZE"), BASE | {"replicas": 100_000}
     monkeypatch.delenv("LAB_ENGINE", raising=False)
     for mib, cores, most in ((20 * 77, 8, 20), (8 << 10, 1, 50), (100, 1, 16)):

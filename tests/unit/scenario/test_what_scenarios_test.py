@@ -1,4 +1,4 @@
-"""A scenario can show what its claim says: enough replicas, times far enough apart, and no stage that keeps a claim vacuously."""
+"""Test that the judge's limit of a deadlock and the expected verdicts agree with the claims."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.builders import MS, found
 
 @pytest.mark.parametrize(("waited_ms", "guilty"), [(2 * 300 + PATIENCE_MS - 1, False), (2 * 300 + PATIENCE_MS + 1, True)])
 def test_time_of_a_deadlock(made, waited_ms, guilty):
-    """The check allows as long as the claim says: twice the TTL and half a second."""
+    """A deadlock breaks the claim only after the time in the claim: twice the TTL and half a second."""
     made.increment("a", 0, 0, at=waited_ms, asked=0, outcome=None)
     made.answer("a", "acknowledged", "replica-1", 0, (waited_ms + 3) * MS, 1)
 
@@ -21,7 +21,7 @@ def test_time_of_a_deadlock(made, waited_ms, guilty):
 
 
 def test_expectations_agree_with_claims():
-    """What was written down of a stage is that it keeps what it claims, fails where it does not, or that it does not fit."""
+    """A stage is expected to keep its claims and to fail without them; a scenario that does not fit has no expected verdict."""
     shelf, known = stages(), {name: reader.load(name) for name in reader.names()}
 
     wrong = [
