@@ -1,4 +1,4 @@
-"""A forked program is what a started one would be: its own process, folder and environment, and no code of another run."""
+"""Test that a forked program is like a started one, with a process, a folder and an environment of its own."""
 
 import json
 import os
@@ -24,7 +24,7 @@ imported_in = os.getpid()
 
 def opened():
     found = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
-    return sorted(os.readlink(one).partition(":")[0] for one in found if os.path.lexists(one))  # without that of the listing
+    return sorted(os.readlink(one).partition(":")[0] for one in found if os.path.lexists(one))  # without the file of the listing
 
 def report():
     about = {"pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0), "argv": sys.argv, "cwd": os.getcwd()}
@@ -49,7 +49,7 @@ def supervisor() -> Iterator[Supervisor]:
 
 @pytest.fixture
 def home(tmp_path) -> Path:
-    """A project with a program in its package ``app``."""
+    """Return the folder of a project with a program in its package ``app``."""
     folder = tmp_path / "home"
     (folder / "app").mkdir(parents=True)
     (folder / "app" / "__init__.py").touch()
@@ -58,7 +58,7 @@ def home(tmp_path) -> Path:
 
 
 class Place:
-    """The path on which programs run, and how they are forked."""
+    """The folder in which programs run, and the way to fork them."""
 
     def __init__(self, supervisor: Supervisor, home: Path, folder: Path) -> None:
         self.supervisor, self.folder, self.log = supervisor, folder, folder / "log"
@@ -100,7 +100,7 @@ def test_program_is_a_process_of_its_own(place, supervisor, tmp_path):
 
 
 def test_two_programs_share_one_import(place, supervisor):
-    """Two programs share what was imported before the first, and neither random numbers nor environment; each has its status."""
+    """Two programs share the modules that were imported first, but no random numbers and no environment."""
     supervisor.prepare(place.forkable, ENV)
     prepared = wait_for(supervisor.descendants)
     first = place.start()
@@ -116,7 +116,7 @@ def test_two_programs_share_one_import(place, supervisor):
 
 
 def test_programs_of_two_interpreters(place, home):
-    """Programs that two interpreters fork in turn do not share what an interpreter draws at its start: the seed of hash()."""
+    """Programs that two interpreters fork in turn have two seeds of hash(): an interpreter draws its seed at its start."""
     (home / "app" / "reporter.py").write_text(PROGRAM.replace('"version": 1', '"version": hash("a")'), encoding="utf-8")
     place.forkable = replace(place.forkable, interpreters=2)
     found = []
@@ -131,7 +131,7 @@ def test_programs_of_two_interpreters(place, home):
 
 
 def test_another_fork_server(place, supervisor):
-    """After a kill of the fork server, another one forks. The programs of before go on."""
+    """After the fork server was killed, a new one forks, and the programs of the old one go on."""
     first = place.start("stay")
     one = place.report()
     server = psutil.Process(one["imported_in"])
@@ -153,7 +153,7 @@ def test_another_fork_server(place, supervisor):
     ],
 )
 def test_import_that_fails(place, home, code, why):
-    """A program whose modules cannot be imported is not started, and the reason is given."""
+    """A program whose modules cannot be imported is not started, and the error has the reason."""
     (home / "app" / "reporter.py").write_text(code, encoding="utf-8")
 
     with pytest.raises(OSError, match=why):
@@ -162,7 +162,7 @@ def test_import_that_fails(place, home, code, why):
 
 @pytest.mark.whole
 def test_no_stage_is_imported_before_the_fork():
-    """What a fork server imports for a replica has no stage in it: two runs never share the code of a lock."""
+    """A fork server imports no stage for a replica, so two runs never share the code of a lock."""
     modules = Gunicorn("replica", stores=("redis", "redis_nodes", "mysql", "postgresql", "zookeeper", "etcd")).forkable.modules
     code = f"import sys, importlib; [importlib.import_module(name) for name in {modules}]; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Ports belong to the process that took them and to all processes below it, until the last of them has ended."""
+"""Test that ports belong to the process that took them and to all processes below it, until the last of them has ended."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ time.sleep(1000)
 
 @pytest.fixture
 def only_block(monkeypatch) -> int:
-    """The first port of a block, which is the only one."""
+    """Return the first port of the only block that is left."""
     one = PortBlock()
     os.close(one.held)
     monkeypatch.setattr(ports, "PORTS", range(one.first, one.first + ports.IN_A_BLOCK))
@@ -37,7 +37,7 @@ def only_block(monkeypatch) -> int:
 
 
 def test_ports_of_a_process():
-    """A port comes again only after all others of its block. A page's port is never a store's."""
+    """A port is given again only after all others of its block, and a port for a page is never given to a store."""
     servers = [free_port() for _ in range(ports.IN_A_BLOCK - ports.FOR_PAGES)]
 
     assert len({*servers}) > ports.IN_A_BLOCK / 2  # servers of other tests listen on some
@@ -47,7 +47,7 @@ def test_ports_of_a_process():
 
 
 def test_forked_process_has_its_own_ports():
-    """A process that was forked gives out no port of its parent."""
+    """A forked process gives out no port of its parent."""
     first, (reading, writing) = ports.block().first, os.pipe()
     if not (pid := os.fork()):
         os.write(writing, str(ports.block().first).encode())
@@ -60,7 +60,7 @@ def test_forked_process_has_its_own_ports():
 
 
 def test_no_free_block(only_block):
-    """Without a free block, the message names the range."""
+    """Without a free block, the error has the range of ports."""
     held = PortBlock().held
     try:
         with pytest.raises(NotReady, match=rf"all 1 blocks of ports from {only_block} .* are taken"):
@@ -70,7 +70,7 @@ def test_no_free_block(only_block):
 
 
 def test_ports_are_held_until_all_has_ended(only_block, tmp_path):
-    """After a kill of a lab and its supervisor, the ports are free when the last process below them has ended, and not before."""
+    """The ports of a killed lab and supervisor are free only when the last process below them has ended."""
     with subprocess.Popen(
         [sys.executable, "-c", LAB.format(first=only_block), tmp_path], stdout=subprocess.PIPE, text=True
     ) as lab:

@@ -1,4 +1,4 @@
-"""Servers started side by side, each on a port of its own and each known to be itself."""
+"""Test when a replica counts as ready, and when a server counts as lost."""
 
 import http.server
 import json
@@ -14,7 +14,7 @@ from lab.servers.programs.redis import RedisServer
 
 @pytest.fixture
 def answering_as() -> Iterator[dict[str, str]]:
-    """What ``/health`` on the fixture's ``port`` says of itself, to be filled in."""
+    """Yield the answer of ``/health`` on its ``port``; the test fills it in."""
     about: dict[str, str] = {}
 
     class Health(http.server.BaseHTTPRequestHandler):
@@ -24,7 +24,7 @@ def answering_as() -> Iterator[dict[str, str]]:
             self.wfile.write(json.dumps(about).encode())
 
         def log_message(self, *_about: object) -> None:
-            """Nothing on the terminal."""
+            """Print nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Health) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -39,14 +39,14 @@ def answering_as() -> Iterator[dict[str, str]]:
     ("run", "replica", "ready"), [("r", "replica-1", True), ("r", "replica-2", False), ("another", "replica-1", False)]
 )
 def test_replica_is_ready(answering_as, run, replica, ready):
-    """A replica is ready when it answers itself."""
+    """A replica is ready only if the answer has its own run and its own name."""
     answering_as |= {"run": run, "replica": replica}
 
     assert Gunicorn("replica-1", {"run": "r"}).ready(int(answering_as["port"]), pid=0) is ready
 
 
 class FakeSupervisor:
-    """A supervisor that does something at each question for a process. The process runs as long as no exit is known."""
+    """A supervisor that calls a function at each question for a process. The process runs until an exit is known."""
 
     def __init__(self, *meanwhile):
         self.meanwhile = list(meanwhile)
@@ -59,7 +59,7 @@ class FakeSupervisor:
 
 
 def test_killing_is_no_accident(tmp_path):
-    """A server that is killed on purpose, or started again, while the question is asked, was not lost."""
+    """A server that is killed on purpose, or started again, during the question counts as alive."""
     supervisor = FakeSupervisor()
     server = Running(RedisServer("r"), 1, 1, tmp_path / "log", supervisor)
 

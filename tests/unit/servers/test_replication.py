@@ -1,4 +1,4 @@
-"""Stores of several servers: primaries with replicas, and ensembles, which are restarted as a whole."""
+"""Test stores of several servers: a primary with a replica, and an ensemble, which is restarted as a whole."""
 
 import threading
 
@@ -13,7 +13,7 @@ from lab.servers.stores import refuse
 
 
 def test_link_needs_a_replica():
-    """A fault that holds the link is refused where the lock's store has no replica."""
+    """A fault that holds the replication is refused if the lock's store has no replica."""
     held = reader.load("failover_last_grant")
 
     refuse(stage_of("fencing"), held)
@@ -40,7 +40,7 @@ class Member:
 
 
 def test_members_start_together():
-    """All members of an ensemble are started before the first is waited for."""
+    """The lab starts all members of an ensemble before it waits for the first."""
     all_start = threading.Barrier(3)
     members = [Member(all_start) for _ in range(3)]
     for member in members:

@@ -1,4 +1,4 @@
-"""The supervisor's line, whatever an interrupt leaves on it; and one supervisor for several runs."""
+"""Test the connection to the supervisor after interrupts, and one supervisor for several runs."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ from tests.command import runs, wait_for
 @pytest.fixture
 def supervisor() -> Iterator[Supervisor]:
     with contextlib.closing(Supervisor()) as one:
-        one._socket.settimeout(60)  # of a question that is not answered: fail, and do not wait for ever
+        one._socket.settimeout(60)  # a question without an answer fails, and does not wait for ever
         yield one
 
 
@@ -31,7 +31,7 @@ def status(pid: int) -> str | None:
 
 
 def test_two_questions_at_once(supervisor):
-    """As after an interrupt: what it kept from being sent goes with the next, and a late answer is ignored."""
+    """A question that an interrupt had held back is answered with the next one, and a late answer is ignored."""
     line = json.dumps({"descendants": 0, "number": 7}) + "\n"
     supervisor._socket.sendall((line + line.replace("7", "8")).encode())
 
@@ -85,9 +85,9 @@ def started(supervisor: Supervisor, folder: Path) -> list[psutil.Process]:
 
 
 def test_killed_supervisor_leaves_no_process(supervisor, tmp_path):
-    """After a kill of the supervisor process the lab ends all servers, and the next question is an interrupt.
+    """After the supervisor process was killed, the lab ends all servers, and the next question raises an interrupt.
 
-    All servers count as killed, and none starts: the way down raises nothing more.
+    All servers count as killed, no signal is sent, and no other server starts.
     """
     family = started(supervisor, tmp_path)
 
@@ -97,7 +97,7 @@ def test_killed_supervisor_leaves_no_process(supervisor, tmp_path):
         supervisor.descendants()
     assert not any(map(runs, family))
     with pytest.raises(SupervisorGone):
-        unless_interrupted()  # where another thread asked
+        unless_interrupted()  # if another thread asked
     assert supervisor.exit_of(family[0].pid) == -signal.SIGKILL
     assert supervisor.signal(family[0].pid, signal.SIGTERM) is False
     with pytest.raises(SupervisorGone):
@@ -116,7 +116,7 @@ def test_stopped_supervisor_is_ended(supervisor, tmp_path):
 
 
 def test_signal_reaches_other_sessions(supervisor, tmp_path):
-    """A signal reaches also a process below a program that leads a session of its own."""
+    """A signal also reaches a process that is below a program and leads a session of its own."""
     line = "setsid sh -c 'kill -STOP $$; kill -STOP $$' & wait"
     program = supervisor.start(["sh", "-c", line], dict(os.environ), tmp_path, tmp_path / "log")
     wait_for(lambda: [status(one) for one in supervisor.descendants() if one != program] == [psutil.STATUS_STOPPED])
@@ -127,7 +127,7 @@ def test_signal_reaches_other_sessions(supervisor, tmp_path):
 
 
 def test_no_zombies_are_left(supervisor, tmp_path):
-    """An orphan that has ended, such as a worker whose master was killed, is taken in; the exit of a program is still known."""
+    """The supervisor reaps an orphan, such as a worker whose master was killed, and still knows the exit of a program."""
     program = supervisor.start(
         ["sh", "-c", "sh -c 'exit 4' & kill -STOP $$; exit 3"], dict(os.environ), tmp_path, tmp_path / "log"
     )

@@ -1,4 +1,4 @@
-"""A loss of power takes away what was written and not synced, and nothing else."""
+"""Test a loss of power: it removes the bytes that were written and not synced, and no others."""
 
 import os
 
@@ -14,7 +14,7 @@ from lab.servers.synced_files import SyncedFiles, can_see, need_sight, unsynced_
 
 @pytest.fixture
 def kernel(monkeypatch):
-    """The number of unsynced pages that the kernel reports; None if it reports nothing."""
+    """Return a list with the number of unsynced pages that the kernel reports, or with None if it does not report."""
     pages: list[int | None] = [0]
 
     def asked(file: int) -> int:
@@ -28,15 +28,15 @@ def kernel(monkeypatch):
 
 @pytest.fixture
 def appended(tmp_path):
-    """The file to which a Redis appends."""
+    """Yield the file to which a Redis appends."""
     (tmp_path / "appendonlydir").mkdir()
     with (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").open("ab", buffering=0) as file:
         yield file
 
 
 @pytest.mark.parametrize(("first", "then"), [(b"synced", b", not synced"), (b"", b"not synced"), (b"synced", b"")])
-def test_what_was_not_synced_is_lost(kernel, appended, tmp_path, first, then):
-    """The file is cut to the length that it had when it was last seen synced; with nobody looking, it is lost as a whole."""
+def test_unsynced_bytes_are_lost(kernel, appended, tmp_path, first, then):
+    """The file is cut to the length at which it was last seen synced; without such a length, the whole file is lost."""
     files = SyncedFiles(tmp_path)
     if first and then:
         appended.write(first)
@@ -50,7 +50,7 @@ def test_what_was_not_synced_is_lost(kernel, appended, tmp_path, first, then):
     assert (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").read_bytes() == first
 
 
-def test_kernel_reports_what_is_not_synced(tmp_path):
+def test_kernel_reports_unsynced_pages(tmp_path):
     """The kernel counts the pages of a write, and none of them after a sync."""
     if not can_see(tmp_path):
         pytest.skip("this kernel, or the file system of the temporary folder, does not report unsynced pages")
@@ -63,7 +63,7 @@ def test_kernel_reports_what_is_not_synced(tmp_path):
 
 @pytest.mark.parametrize("reported", [None, 0, 1])
 def test_a_kernel_that_does_not_report_is_refused(kernel, tmp_path, reported):
-    """A kernel without the call, and a file system that always or never has unsynced pages, are no places for a loss of power."""
+    """A loss of power is refused if the kernel lacks the call, or if a file always or never has unsynced pages."""
     kernel[0] = reported
 
     with pytest.raises(MissingProgram, match=r"cachestat .* Linux 6\.5 or newer, .* not on tmpfs") as refused:
@@ -74,7 +74,7 @@ def test_a_kernel_that_does_not_report_is_refused(kernel, tmp_path, reported):
 
 @pytest.mark.parametrize("name", ["power_loss_always", "power_loss_everysec", "power_loss_no"])
 def test_matrix_leaves_a_loss_of_power_out(kernel, name):
-    """If the kernel does not report it, the matrix has the cell as not run."""
+    """If the kernel does not report unsynced pages, the matrix lacks what a loss of power needs, and does not run it."""
     kernel[0] = None
 
     assert "cachestat" in matrix.lacking(reader.load(name), find_stage("lua"))

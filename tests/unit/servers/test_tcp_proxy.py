@@ -1,4 +1,4 @@
-"""The proxy before a server: one write arrives late, and of a split server's clients only some are kept."""
+"""Test the proxy before a server: one write arrives late, and some clients of a split server are kept."""
 
 import contextlib
 import socket
@@ -63,7 +63,7 @@ def proxy(server) -> Iterator[TcpProxy]:
 
 @pytest.fixture
 def client(proxy) -> Iterator[Callable[[], socket.socket]]:
-    """Makes clients of the proxy."""
+    """Yield a function that makes clients of the proxy."""
     with contextlib.ExitStack() as open_clients:
         yield lambda: open_clients.enter_context(socket.create_connection(("127.0.0.1", proxy.port), timeout=WITHIN_S))
 
@@ -81,7 +81,7 @@ def wait_until_taken(delayed: DelayedWrite) -> None:
 
 
 def test_delayed_write_arrives_late(server, proxy, client):
-    """The write is held up, and nothing else is. The sender's connection ends, and the write arrives all the same."""
+    """The proxy delays only the write, which arrives although the connection of its sender has ended."""
     sender, other = client(), client()
     delayed = proxy.delay_write(b"SET")
     assert ask(sender, b"GET k") == b"GET k"
@@ -99,7 +99,7 @@ def test_delayed_write_arrives_late(server, proxy, client):
 
 
 def test_delayed_write_that_is_never_sent(proxy, client):
-    """If nothing was sent meanwhile, nothing arrives late, and later writes go on. A patient sender has its answer."""
+    """If no write was sent, none arrives late, and later writes pass; a sender that waits gets its answer."""
     delayed, sender = proxy.delay_write(b"SET"), client()
     assert delayed.deliver() == 0
     assert ask(sender, b"SET k 1") == b"SET k 1"
@@ -112,7 +112,7 @@ def test_delayed_write_that_is_never_sent(proxy, client):
 
 
 def test_only_some_clients_are_kept(proxy, client):
-    """The clients that are kept go on; the others are ended, and new ones are refused."""
+    """The kept clients go on; the others are disconnected, and new clients are refused."""
     kept, ended = client(), client()
     assert ask(kept, b"a") == b"a"
     assert ask(ended, b"b") == b"b"
