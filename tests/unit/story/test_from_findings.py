@@ -1,4 +1,4 @@
-"""How each claim fares that breaks without a loss, as facts, from histories made by hand."""
+"""Test the facts about claims that break without a loss, from histories made by hand."""
 
 from typing import Any
 
@@ -16,12 +16,12 @@ def happened(made: Made, final: int, tests: str, **about: Any) -> tuple[Happenin
 
 
 def waits(made: Made, request: str, asked_ms: int, got_ms: int, number: int) -> Made:
-    """An increment that was asked for before the lock was got."""
+    """Add an increment whose lock was granted some time after the request asked for it."""
     return made.increment(request, number, number, at=got_ms, asked=asked_ms)
 
 
 def left(made: Made, next_ms: int) -> Made:
-    """A request that fails and leaves its lock behind, and the next one."""
+    """Add a request that fails and leaves its lock behind, and the next request."""
     made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent", release_commands=0, answer="")
     made.key_event("hincrby", 1)
     made.fault("fail_command", "left", 4, 4, "release.before_last")
@@ -29,7 +29,7 @@ def left(made: Made, next_ms: int) -> Made:
 
 
 def test_most_overtaken_request(made):
-    """The request that was overtaken most is named, with how often."""
+    """The facts have the request that was overtaken most, with the number of times."""
     waits(waits(waits(made, "b", 40, 45, 0), "c", 50, 55, 1), "a", 10, 100, 2)
 
     (one,) = happened(made, 3, "fair")
@@ -38,7 +38,7 @@ def test_most_overtaken_request(made):
 
 
 def test_longest_idle_lock(made):
-    """How long a free lock stayed unused, and which request took it late."""
+    """The facts have the longest time in which a free lock was unused, and the request that took it after that."""
     waits(waits(waits(made, "a", 10, 20, 0), "b", 11, 30, 1), "c", 12, 90, 2)
 
     half, longest = happened(made, 3, "prompt_handover")
@@ -48,7 +48,7 @@ def test_longest_idle_lock(made):
 
 
 def test_waiter_that_slept_on(made):
-    """The waiter that waited for a release which had happened."""
+    """The facts have the waiter that still waited although the lock was free."""
     waits(made, "a", 0, 5, 0).gave_up("b", 4010)
 
     (one,) = happened(made, 1, "loses_no_wakeup", wait_ms=4000)
@@ -57,7 +57,7 @@ def test_waiter_that_slept_on(made):
 
 
 def test_lock_that_was_left(made):
-    """The request that failed, and what became of the lock that it left."""
+    """The facts have the request that failed, and the time after which the next request got its lock."""
     left(made, 350).key_event("expired", 345)
 
     one, none, other = happened(made, 2, "reenters_only_its_own", ttl_ms=300)
@@ -75,8 +75,8 @@ def test_lock_that_was_entered(made):
     assert (number.kind, number.number, number.others) == (Kind.ALL_ENTERED, 1, ("left",))
 
 
-def test_work_done_how_often(made):
-    """The request that did its work again, and how often."""
+def test_work_that_was_repeated(made):
+    """The facts have the request that did its work again, with the number of times."""
     made.increment("a", 0, 0, at=(10, 11, 12, 13)).increment("b", 1, 1, at=(20, 21, 22, 23))
     for turn in (2, 3):
         made.increment("b", turn, turn, at=20 * turn, turn=turn, outcome=None)
@@ -87,7 +87,7 @@ def test_work_done_how_often(made):
     )
 
 
-def test_who_waited_for_itself_and_gave_up(made):
+def test_request_that_waits_for_itself_gives_up(made):
     made.gave_up("b", 700, wanted="lab:run:mine:lock").gave_up("a", 800, wanted="lab:run:mine:lock", holding="lab:run:mine:lock")
 
     (one,) = happened(made, 0, "reentrant", nested="same")
@@ -97,7 +97,7 @@ def test_who_waited_for_itself_and_gave_up(made):
 
 @pytest.mark.parametrize(("got_ms", "kind", "for_ms"), [(330, Kind.WAITED_FOR_ITSELF, 320), (15, Kind.REENTERED, 5)])
 def test_reentry_that_succeeds(made, got_ms, kind, for_ms):
-    """The request that asked for its own lock again and got it: after its own lease, or at once."""
+    """The facts have the request that got its own lock again: after its lease, or at once."""
     waits(made, "a", 10, got_ms, 0)
 
     (one,) = happened(made, 1, "reentrant", nested="same", ttl_ms=300)
@@ -106,7 +106,7 @@ def test_reentry_that_succeeds(made, got_ms, kind, for_ms):
 
 
 def test_deadlock_of_two_locks(made):
-    """Which request held which lock, and for which lock it waited."""
+    """The facts have the lock that each request held, and the lock for which it waited."""
     made.gave_up("a", 700, wanted="run:x", holding="run:y").gave_up("b", 800, wanted="run:y", holding="run:x")
 
     both, *each, number = happened(made, 0, "breaks_deadlock", nested="crossed")
@@ -117,7 +117,7 @@ def test_deadlock_of_two_locks(made):
 
 
 def test_claim_with_losses_has_no_story(made):
-    """A claim that its losses explain needs no other story."""
+    """A claim that breaks by losses has no facts of this kind."""
     waits(made, "a", 10, 20, 0)
 
     assert claim_story(made.analyse(final=1, tests="exclusive")) is None

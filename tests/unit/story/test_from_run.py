@@ -1,4 +1,4 @@
-"""What a caption and a title state of a judged run, from histories made by hand: kinds, who, values, order."""
+"""Test the facts in the caption and the title of a judged run, from histories made by hand."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from lab.story.happening import Kind
 from tests.builders import outlived, picture_of
 
 
-def who(happened) -> list[tuple]:
-    """The kind of each happening, who did it, and whom it is about."""
+def actors(happened) -> list[tuple]:
+    """Return the kind of each happening, its actor, and the other requests in it."""
     return [(one.kind, one.actor, *one.others) for one in happened]
 
 
@@ -19,7 +19,7 @@ def kinds(happened) -> list[Kind]:
 
 
 def test_a_loss_in_steps(made):
-    """The steps name the requests; what follows them, and the title, have the cause and what the run lost."""
+    """A loss in steps has no caption; the facts after the steps and the title have the cause and the losses of the run."""
     picture = picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")
 
     assert caption(picture) == ()
@@ -46,14 +46,14 @@ def test_a_fault_without_harm(made, recovered_ms, lasted_ms):
     assert happened[-1].kind is Kind.NOTHING_LOST
 
 
-def test_fault_of_nobody(made):
-    """A fault whose failpoint no request reached has no request in the caption nor in the title."""
+def test_fault_without_a_request(made):
+    """A fault whose failpoint no request reached has no request, neither in the caption nor in the title."""
     made.fault("fail_renewal", "", 11, 12, failpoint="renew.before").increment("a", 0, 0, at=(10, 11, 40, 41))
     made.increment("b", 1, 1, at=(50, 51, 52, 53))
     picture = picture_of(made, final=2)
 
-    assert who(caption(picture)[0])[0] == (Kind.FAULT_ANYWHERE, "")
-    assert who(title(picture))[0] == (Kind.NEXT_GOT, "b")
+    assert actors(caption(picture)[0])[0] == (Kind.FAULT_ANYWHERE, "")
+    assert actors(title(picture))[0] == (Kind.NEXT_GOT, "b")
 
 
 def test_a_run_in_which_nothing_was_written(made):
@@ -64,7 +64,7 @@ def test_a_run_in_which_nothing_was_written(made):
 
 
 def test_title_of_a_late_picture(made):
-    """A picture that opens in the middle of the run states from when on."""
+    """The title of a picture that opens in the middle of the run has the time at which it opens."""
     for number in range(40):
         made.increment(f"r{number}", number, number, at=(100 * number, 100 * number + 1, 100 * number + 2, 100 * number + 3))
     picture = picture_of(made, final=40)

@@ -1,4 +1,4 @@
-"""What happened, in words: each template has both languages, and a sentence is tested here alone."""
+"""Test the sentences: each template exists in both languages, and can be filled."""
 
 import re
 from string import Formatter
@@ -36,7 +36,7 @@ PROSE = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
 
 
 def templates(language):
-    """Each template of a language, by its place in the file."""
+    """Return each template of a language, by its place in the file."""
     found = {}
     for table, there in say.words(language).items():
         for name, one in there.items():
@@ -45,7 +45,7 @@ def templates(language):
 
 
 def stated():
-    """The texts whose English stands at their subject, by the names of their Chinese."""
+    """Return the texts whose English is next to their subject, by the names of their Chinese."""
     found = {f"{table}.{one.name}": one.value for table, kind in (("claim", Claim), ("refusal", Refusal)) for one in kind}
     found |= {f"measure.{name}": text for name, text in MEASURES.items()}
     found |= {f"need.{name}": text for name, (text, _) in NEEDS.items()}
@@ -64,7 +64,7 @@ def places(text):
 
 
 def test_both_languages():
-    """Each template has its Chinese, with the same places. Chinese needs no form for several, and English every one of them."""
+    """Each template exists in both languages, with the same places; in Chinese alone, a form for several may be missing."""
     english, chinese = ({one: text for one, text in templates(language).items() if one[0] not in STATED} for language in Language)
     several = {one for one in english if f"{one[1]}{one[2]}".endswith("_several")}
 
@@ -72,21 +72,21 @@ def test_both_languages():
     assert [one for one in chinese if places(chinese[one]) != places(english[one])] == []
 
 
-def test_what_is_stated_in_english_has_its_chinese():
-    """Each text of a claim, a measure, a need, a stage and a scenario has its Chinese, and each Chinese one has its text."""
+def test_texts_of_the_code_have_their_chinese():
+    """Each text of a claim, a measure, a need, a stage or a scenario has its Chinese, and each Chinese text has its English."""
     there = {".".join(filter(None, one)) for one in templates(CHINESE) if one[0] in STATED}
 
     assert sorted(there ^ stated().keys()) == []
     assert [name for name, english in stated().items() if say.stated(name, english, ENGLISH) != english] == []
 
 
-# tables of which another test knows each name: codes and bounds
+# tables whose names another test checks: codes and bounds
 KNOWN = (*STATED, "kind", "mechanism", "fact", "fault", "why", "goal", "lesson", "part", "part_short")
 ENDINGS = re.compile("_(several|none|conditions)$")
 
 
-def test_pages_name_what_is_there():
-    """Each text that a page or its script names is there. Each that is there is named, or its name begins as one made there."""
+def test_pages_name_existing_texts():
+    """Each text that a page names exists, and each text is named by a page or begins with a prefix that a page completes."""
     files = [path for part in ("lab", "tools") for path in (HOME / part).rglob("*") if path.suffix in (".html", ".js", ".py")]
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     pages, sources = "\n".join(text for path, text in texts.items() if path.suffix != ".py"), "\n".join(texts.values())
@@ -99,7 +99,7 @@ def test_pages_name_what_is_there():
 
 
 def test_each_kind_has_words():
-    """Each kind has a template, and each template is of a kind. So has each way to break a claim, and each reason."""
+    """Each kind, mechanism, fact, reason, fault, level and verdict has its template."""
     assert set(say.words(ENGLISH)["kind"]) == {kind.value for kind in Kind}
     assert {harm.value for harm in Harm} <= {kind.value for kind in Kind}
     assert set(say.words(ENGLISH)["mechanism"]) == {one.value for one in Mechanism}
@@ -118,7 +118,7 @@ def test_each_kind_has_words():
 @every("language", Language)
 @every("kind", Kind)
 def test_each_kind_is_said(kind, language):
-    """Each form of each kind can be filled: a place that nothing fills is an error."""
+    """Each form of each kind can be filled from a happening: a place without a value is an error."""
     one = Happening(
         kind, 3000, "A", ("B",), value=2, over=1, servers=(1, 2, 3), why="expired", code=CODE, fault="lost_reply", of=3
     )
@@ -140,7 +140,7 @@ def test_each_kept_run_is_said(picture, language):
 
 
 def test_a_theft_is_stated_once():
-    """A theft that the last event is seen to do is not repeated as what it breaks."""
+    """A theft that the last event shows is not repeated as the claim that it breaks."""
     stolen = replace(LOST.scenes[-1], did=(Happening(Kind.DELETED_OTHERS, actor="A", others=("B",)),))
     theft = Happening(Kind.THEFT, actor="A", others=("B",))
 
@@ -148,7 +148,7 @@ def test_a_theft_is_stated_once():
 
 
 def test_votes_of_one_command():
-    """The answers of several servers to one command are one part; an event of another client comes between."""
+    """The answers of several servers to one command are one part, also if an event of another client comes between."""
     votes = [(Happening(Kind.VOTE, actor="A", servers=(number,)),) for number in (1, 2, 3)]
     votes += [(Happening(Kind.VOTE_REFUSED, actor="B", servers=(1,)),)]
     votes += [

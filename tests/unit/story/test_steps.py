@@ -1,4 +1,4 @@
-"""A loss in at most six steps, as facts, from histories made by hand and from the kept runs of the book."""
+"""Test a loss in at most six steps, as facts, from histories made by hand and from the kept runs of the book."""
 
 from lab.story.happening import Kind
 from lab.story.steps import HARM, MOST, WRITES, Line, StepsOfLoss, holder, lines_of, of_focus, steps
@@ -11,12 +11,12 @@ KEPT = timelines()
 
 
 def happened(found: StepsOfLoss) -> list[list[tuple[Kind, str]]]:
-    """What happens in each step, and who does it."""
+    """Return the events of each step, with their actors."""
     return [[(event.kind, event.actor) for event in step] for step in found.steps]
 
 
 def test_news_of_the_store_may_be_late(made):
-    """The store reports that A's key is gone when B has its own already: the lock was lost before."""
+    """If the store reports the end of A's key only after B's grant, the lease still ends before that grant."""
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 380)
     made.increment("r0", 0, 0, at=(10, 11, 360, 361))
     made.increment("r1", 0, 1, at=(331, 332, 470, 471), replica="replica-2")
@@ -27,7 +27,7 @@ def test_news_of_the_store_may_be_late(made):
 
 
 def test_two_holders_at_once(made):
-    """If nothing ended A's tenure, B gets the lock as well."""
+    """If nothing ended A's lock, B gets the lock as well."""
     made.key_event("set", 10).key_event("set", 30)
     made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
 
@@ -35,7 +35,7 @@ def test_two_holders_at_once(made):
 
 
 def test_order_is_that_of_time(made):
-    """What A and B do in turns is not put together, and too many events are left out, never the writes."""
+    """The steps are in the order of time; if there are too many events, some are left out, but never the writes."""
     made.key_event("set", 10).key_event("set", 12)
     made.fault("slow", "a", 24, 25).fault("freeze", "b", 34, 35, replica="replica-2")
     made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(12, 30, 80, 81), replica="replica-2")
@@ -49,7 +49,7 @@ def test_order_is_that_of_time(made):
 
 
 def test_unknown_victim_has_no_steps(made):
-    """A loss whose victim the evidence does not name has no steps, nor has a loss that later writes brought back."""
+    """A loss whose victim is not known has no steps, and neither has a loss that later writes restored."""
     picture = picture_of(outlived(made), final=1, ttl_ms=300)
     for loss in picture.losses:
         loss.victim = NEVER
@@ -60,7 +60,7 @@ def test_unknown_victim_has_no_steps(made):
 
 
 def test_the_loss_in_focus(made):
-    """The loss on which a picture opens has its steps, with who A and B are; of unclear evidence the write is the only step."""
+    """The loss on which a picture opens has its steps and the names of A and B; without a victim, its write is the only step."""
     picture = picture_of(outlived(made), final=1, ttl_ms=300)
 
     assert of_focus(picture) == (steps(picture).steps, {"A": "r0", "B": "r1"})
@@ -70,7 +70,7 @@ def test_the_loss_in_focus(made):
 
 
 def test_the_loss_of_the_fault_comes_first(made):
-    """Without a loss in focus, a loss in whose request the fault was injected is taken."""
+    """Without a loss in focus, the steps show a loss of the request into which the fault was injected."""
     made.key_event("set", 10)
     made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
     made.fault("slow", "c", 105, 130)
@@ -92,7 +92,7 @@ def test_each_kept_loss_has_steps():
 
 @every("name", kept)
 def test_steps_of_a_kept_run(name):
-    """At most six steps in the order of time; the last one is the write that destroyed, or that brings back."""
+    """A kept loss has three to six steps in the order of time; only restoring writes come after the write that destroyed."""
     found = kept()[name]
     events = [event for step in found.steps for event in step]
 
@@ -105,7 +105,7 @@ def test_steps_of_a_kept_run(name):
 
 
 def test_lamps_of_the_servers():
-    """Each server has a lamp with the request that has its vote; none if the votes of one of the two are not known."""
+    """Each server has a lamp with the request that has its vote; if the votes of A or B are unknown, there is no lamp."""
     picture = KEPT["redlock-amnesia"]
     found = steps(picture)
     picture.votes = [vote for vote in picture.votes if picture.held[vote.holder].request != found.b[0]]
@@ -115,7 +115,7 @@ def test_lamps_of_the_servers():
 
 
 def test_third_request_has_a_lifeline():
-    """The request whose late release deletes A's lock is neither A nor B."""
+    """A request that is neither A nor B has a lifeline of its own if its late release deletes A's lock."""
     found = steps(KEPT["ttl-slow_holder"])
     deleted = [lines_of(one) for step in found.steps for one in step if one.kind is Kind.DELETED_LATE]
     assert (found.third, deleted) == (("r1", "replica-3"), [(Line.THIRD, Line.LOCK)])
