@@ -1,4 +1,4 @@
-"""The page of the class without a browser: addresses, the shared question, Start by Locust's own form, texts."""
+"""Test the page of the class without a browser: addresses, predictions, texts, and Start by Locust's own form."""
 
 import http.client
 import http.server
@@ -46,16 +46,16 @@ def test_address_for_phones():
 
 @every("language", Language)
 def test_language_without_a_choice(language):
-    """The page has the texts of both languages, and opens in that of the command's environment."""
+    """The page has the texts of both languages, and opens in the language of the command's environment."""
     text = live_page.text(Invitation(), 8089, {}, language)
     assert f'"language":"{language}"' in text
     assert all(f'"{say.text("class", "start", one)}"' in text for one in Language)
 
 
 def test_predictions_are_fixed_when_the_run_starts(state, tmp_path):
-    """A prediction while servers start is for the next run. A run without servers leaves all predictions as they were.
+    """A prediction while servers start is for the next run, and a run without servers leaves all predictions as they were.
 
-    The next one goes on from its announcement, and counts each once. Late pictures change no page on which all are asked anew.
+    The next run counts each prediction once. Pictures that come late change nothing after the class has a new question.
     """
     rush = scenarios.load("rush")
     state.predict("1", "none", rush, 1)
@@ -96,7 +96,7 @@ class FakeLocust(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def locust() -> Iterator[tuple[int, list[Any], list[Any]]]:
-    """A fake Locust: its port, what was posted, and what it will answer to Start."""
+    """Yield the port of a fake Locust, the list of posts to it, and the list of its next answers to Start."""
     handler = type("Handler", (FakeLocust,), {"posts": [], "answers": []})
     with http.server.ThreadingHTTPServer((HERE, 0), handler) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -105,7 +105,7 @@ def locust() -> Iterator[tuple[int, list[Any], list[Any]]]:
 
 
 def test_start_posts_the_form_of_locust(locust):
-    """Start sends what Locust's own form sends, with the scenario's own number of users."""
+    """Start posts the fields of Locust's own form, with the scenario's own number of users."""
     port, posts, answers = locust
     answers += [{"success": True}, {"success": False, "message": "the stage none does not have it"}]
     client = LocustClient(HERE, port, as_teacher(8090, "key"))
@@ -122,7 +122,7 @@ def test_start_posts_the_form_of_locust(locust):
 
 
 def test_start_waits_for_pictures(locust, state, tmp_path):
-    """While Locust is busy with a run that is over, Start is tried again; a run under way is refused at once."""
+    """While Locust is busy with a run that is over, Start is tried again; while a run is under way, it is refused at once."""
     port, posts, answers = locust
     with closing(LiveServer(state, HERE, 0, port, "", tmp_path)) as server:
         address = f"http://{HERE}:{server.port}/live/start"

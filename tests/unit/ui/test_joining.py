@@ -1,4 +1,4 @@
-"""Who may do what: the teacher's key, a phone's scan, a typed word, and all that is refused. Without a browser."""
+"""Test the rights in a class without a browser: of the teacher's key, a phone's scan and a typed word; and all refusals."""
 
 import hmac
 import http.client
@@ -27,12 +27,12 @@ from tests.every import every
 
 HERE, TEACHER = "127.0.0.1", "the-teacher"
 PHONE = "192.0.2.7:8090"  # how a phone names the lab; a program on the teacher's machine names loopback
-LEADING = "start", "stop", "lesson", "screen"  # what only the teacher may post
+LEADING = "start", "stop", "lesson", "screen"  # the posts that only the teacher may send
 VOTE = {"stage": "none", "scenario": "rush", "choice": 1}
 
 
 class Answer(NamedTuple):
-    """What the server answers."""
+    """An answer of the server."""
 
     status: int
     text: str
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
 
 
 class Visitor:
-    """A browser that keeps its cookies. headers: what it sends with each request."""
+    """A browser that keeps its cookies. headers: are sent with each request."""
 
     def __init__(self, server: LiveServer, **headers: str) -> None:
         self.server, self.headers = server, {"Host": PHONE} | headers
@@ -75,7 +75,7 @@ class Visitor:
 
 @pytest.fixture
 def server(tmp_path) -> Iterator[LiveServer]:
-    """The page of a class, with keys."""
+    """Yield the page of a class, with keys."""
     state = LiveState()
     with closing(LiveServer(state, HERE, 0, addresses.free_port(), TEACHER, tmp_path)) as one:
         yield one
@@ -101,7 +101,7 @@ def test_one_scan_joins(server):
 
 
 def test_voting_key_only_votes(server):
-    """A phone can neither start, stop nor choose; the answer says who can. The page with Start sends it to its own."""
+    """A phone can neither start, stop nor choose a step: it is refused, and the teacher's page leads it to its own page."""
     phone = Visitor(server)
     phone.scan()
 
@@ -113,7 +113,7 @@ def test_voting_key_only_votes(server):
 
 
 def test_teacher_key_opens_everything(server):
-    """The printed address leaves the teacher's cookie, which is another one for a lab at another port."""
+    """The printed address leaves the teacher's cookie, whose name has the port of the lab, and this cookie opens everything."""
     teacher = Visitor(server)
     first = teacher.ask("GET", f"/?k={TEACHER}")
 
@@ -127,7 +127,7 @@ def test_teacher_key_opens_everything(server):
 
 @every("path, after", {"/": "/vote", "/vote": "/vote", "/projector": "/projector"}.items())
 def test_stranger_is_asked_for_the_word(path, after):
-    """The word leads to the page that was wanted, or else to that for phones, also after a wrong word."""
+    """The word leads to the requested page, or from the teacher's page to the page for phones, also after a wrong word."""
     with closing(LiveServer(LiveState(), HERE, 0, 8089, TEACHER)) as server:
         stranger = Visitor(server)
         answer = stranger.ask("GET", path)
@@ -141,7 +141,7 @@ def test_stranger_is_asked_for_the_word(path, after):
 
 
 def test_stranger_gets_nothing_else(server):
-    """Data, runs and posts are refused in words, and Basic authentication is never asked for."""
+    """A stranger's requests for data and runs, and posts, are refused in words, and never by Basic authentication."""
     stranger = Visitor(server)
     answers = [stranger.ask("GET", path) for path in ("/live/news", "/live/mine", "/index.html")]
     answers += [stranger.post("prediction", VOTE), stranger.post("start"), stranger.post("stop")]
@@ -153,7 +153,7 @@ def test_stranger_gets_nothing_else(server):
 
 
 def test_only_locust_orders_runs(server):
-    """A run is ordered with the key that Locust's process was given: neither the teacher's key nor a phone's does."""
+    """Only the key of Locust's process orders a run; neither the teacher's key nor a phone's cookie does."""
     teacher, phone = Visitor(server), Visitor(server)
     teacher.ask("GET", f"/?k={TEACHER}")
     phone.scan()
@@ -173,7 +173,7 @@ def test_unknown_key_is_refused_in_words(server):
     stranger = Visitor(server)
     for path in ("/vote?k=old", "/?k=old", "/?k=", f"/live?k={TEACHER}x", "/vote?k=%ff%ed%a0%80"):
         answer = stranger.ask("GET", path)
-        wanted = 303 if path == "/?k=" else 403  # an empty one is none
+        wanted = 303 if path == "/?k=" else 403  # an empty key is no key
         assert (answer.status, answer.cookies) == (wanted, {}), path
         assert wanted == 303 or "This address is of an earlier class." in answer.text
     port = server.port
@@ -195,7 +195,7 @@ def test_secrets_are_compared_in_constant_time(server, monkeypatch):
     stranger.post("start")
 
     assert {b"t1", b"k1", b"w1", b"sig"} <= set(compared)
-    assert compared.count(b"k1") == 2  # with the teacher's key, and with that for voting
+    assert compared.count(b"k1") == 2  # with the teacher's key, and with the key for voting
 
 
 def test_this_machine_may_look(server):
@@ -210,7 +210,7 @@ def test_this_machine_may_look(server):
     assert projector.post("prediction", VOTE).status == 403
     rebound = Visitor(server, Host="evil.example")  # a name of another site that was made to point here
     assert rebound.ask("GET", "/projector").headers["Location"].startswith("/join")
-    projector.comes_from = "127.0.0.2"  # of another machine, whatever name it gives this one
+    projector.comes_from = "127.0.0.2"  # from another address, whatever name it gives this machine
     assert projector.ask("GET", "/projector").headers["Location"].startswith("/join")
 
 
@@ -240,7 +240,7 @@ def test_word_joins_by_hand(server):
 
 
 def test_wrong_words_are_slowed_down():
-    """After some wrong words an address waits, also with the right one; others go on; in the end no word opens."""
+    """After some wrong words an address must wait, and others need not; after too many wrong words, no word opens the page."""
     now = [0.0]
     keys = Keys(TEACHER, lambda: now[0])
 
@@ -256,7 +256,7 @@ def test_wrong_words_are_slowed_down():
 
 
 def test_one_vote_a_device(server, monkeypatch):
-    """A device votes once, whatever it posts; and there is a limit of voters."""
+    """A device votes once, whatever it posts; and the number of voters is limited."""
     phone = Visitor(server)
     phone.scan()
     for number in range(20):
@@ -283,7 +283,7 @@ def test_one_vote_a_device(server, monkeypatch):
     ],
 )
 def test_bad_prediction_is_refused(server, wrong, words):
-    """A prediction that makes no sense is refused, and the answer lists what is allowed."""
+    """A wrong prediction is refused, and the answer has the reason."""
     phone = Visitor(server)
     phone.scan()
     answer = phone.post("prediction", {name: value for name, value in (VOTE | wrong).items() if value is not None})
@@ -308,7 +308,7 @@ def test_no_keys_on_this_machine_alone(tmp_path):
 
 
 def test_two_pages_never_share_a_port():
-    """A second lab, with the usual ports of both pages taken: both would choose the next one."""
+    """If the usual ports of both pages are taken, the pages of a second lab get two different ports."""
     with ExitStack() as open_:
         taken = []
         for port in (addresses.LOCUST_PORT, addresses.PAGE_PORT):
@@ -338,13 +338,13 @@ SIXTY = 60  # phones of a class
 def test_class_of_sixty(server):
     """Sixty phones join, listen and vote at once, beside as many clients that never end their request.
 
-    All hear where the teacher leads the class, and all are told the end, long before a client that waits gives up.
+    All hear of the teacher's next step and, within 20 seconds, of the end.
     """
     teacher, heard = Visitor(server), Barrier(SIXTY + 1, timeout=60)
     teacher.ask("GET", f"/?k={TEACHER}")
 
     def phone(_: int) -> float:
-        """Return when the phone was told the end."""
+        """Return when the phone heard of the end, in seconds."""
         one = Visitor(server)
         one.scan()
         with closing(http.client.HTTPConnection(HERE, server.port, timeout=60)) as line:
@@ -374,7 +374,7 @@ def test_class_of_sixty(server):
 
 
 def test_slow_or_long_posts_are_cut_off(server, monkeypatch):
-    """A client that does not go on with its request is disconnected, and a post that is too long is refused before it is read."""
+    """A client that stops in the middle of its request is disconnected, and a post that is too long is refused unread."""
     assert 0 < Connection.timeout <= 60
     monkeypatch.setattr(Connection, "timeout", 0.2)
     for begun in (b"", b"POST /join HTTP/1.1\r\nContent-Le", b"POST /join HTTP/1.1\r\nContent-Length: 9\r\n\r\nword"):

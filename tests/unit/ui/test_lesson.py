@@ -1,4 +1,4 @@
-"""The lesson: its steps are data, and its questions are those of the claims that its runs test."""
+"""Test the lesson: its steps are data, and its questions belong to the claims that its runs test."""
 
 import re
 
@@ -16,7 +16,7 @@ WIDEST = 58  # letters of a line of code, so that it fits into half of a project
 
 @every("place", steps)
 def test_commands_of_the_lesson_exist(place):
-    """Each command of a step is one of the lab, with options that it has."""
+    """Each command of a step is a command of the lab, with options that it has."""
     for action in place.step.actions:
         if action.kind != OPEN:
             assert lab.get_command(None, action.kind).make_context(action.kind, list(action.words)).params
@@ -24,7 +24,7 @@ def test_commands_of_the_lesson_exist(place):
 
 @every("place", steps)
 def test_each_step_can_be_shown(place):
-    """A step has five lines of code or fewer, that fit, and notes for the teacher in both languages."""
+    """A step has at most five lines of code, which fit the screen, and notes for the teacher in both languages."""
     lines = place.step.code.strip("\n").split("\n")
 
     assert len(lines) <= 5
@@ -42,7 +42,7 @@ def test_options_of_runs_are_those_of_the_form():
 
 @every("place", steps)
 def test_each_run_has_its_question(place):
-    """A step does nothing unknown, and asks a question for each run, with as many choices as the claim of its scenario has."""
+    """A step has only known actions, and each run has a question with as many choices as the claim of its scenario."""
     assert {action.kind for action in place.step.actions} <= {OPEN, RUN, EXPLORE}
     for run in place.step.runs:
         choices = asked(run.scenario.tests.name, Language.ENGLISH)["choices"]
@@ -52,7 +52,7 @@ def test_each_run_has_its_question(place):
 @every("place", steps)
 @every("language", Language)
 def test_page_of_the_teacher_has_each_step(place, language):
-    """The page for the teacher has the title, the minutes, the commands and the questions of a step as the list has them."""
+    """The teacher's page has the title, the minutes, the commands and the questions of each step in the list."""
     page, of = lesson.PAGES[language].read_text(encoding="utf-8"), place.step
     english = language is Language.ENGLISH
     section = re.split(rf"^## {place.number}\. ", page, flags=re.MULTILINE)[1].partition("\n## ")[0]

@@ -1,4 +1,4 @@
-"""The live page's figures from growing files, predictions, and what is refused: without a server or a browser."""
+"""Test the figures of the live page from growing files, the predictions, and the refusals, without a server or a browser."""
 
 import threading
 
@@ -74,7 +74,7 @@ def test_tail_reads_each_byte_once(tmp_path):
 
 
 def test_gap_of_the_counter(run):
-    """The gap is what was acknowledged and is not in the counter."""
+    """The figures have the acknowledged increments and the increments in the counter, whose difference is the gap."""
     folder, _, look = run
     append(folder / "journal" / "replica-1.jsonl", wrote("r0", 1 * MS, 1), wrote("r1", 3 * MS, 2))
     append(folder / "journal" / "replica-2.jsonl", wrote("r2", AHEAD_NS + 2 * MS, 2), wrote("r3", AHEAD_NS + 4 * MS, 2))
@@ -104,7 +104,7 @@ def test_live_state_is_bounded(run, monkeypatch):
     assert live.over is False  # the last look found something
 
 
-def test_speed_is_what_was_kept_in_the_last_second(run):
+def test_speed_of_the_last_second(run):
     """An increment that was acknowledged and is not in the counter adds nothing to the speed."""
     folder, _, look = run
     append(folder / "requests.jsonl", *(answered(number, 0) for number in range(50)))
@@ -134,11 +134,11 @@ NONE, SOME = 0, 1  # the two choices of the question
 
 
 def test_predictions_are_counted():
-    """Predictions count from the next run on, and are tallied."""
+    """A prediction counts for the next run that begins, and the settled ones are counted as right or wrong."""
     class_ = Predictions()
     class_.predict("1", QUESTION, SOME)
     class_.predict("2", QUESTION, SOME)
-    class_.predict("2", QUESTION, NONE)  # he changed his mind
+    class_.predict("2", QUESTION, NONE)  # this voter changes the choice
 
     assert class_.voted(QUESTION) == 2
     assert class_.begin(QUESTION, 2) == [1, 1]
@@ -210,8 +210,8 @@ OTHER = "made by a page of another site"
         ("GET", {"Host": "evil.example:8089"}, "the Host must be"),  # a name that was made to point to this machine
     ],
 )
-def test_what_another_site_may_not_do(method, said, why):
-    """A page of another site may link here; it may change nothing, and read nothing."""
+def test_requests_of_another_site(method, said, why):
+    """A page of another site may have a link here, but it can change nothing and read nothing."""
     found = foreign(asked(method, HERE | said, list(LOOPBACK)))
 
     assert why in found

@@ -1,4 +1,4 @@
-"""What the form of Locust's page means as a run."""
+"""Test how the form of Locust's page becomes a run."""
 
 from itertools import pairwise
 
@@ -27,7 +27,7 @@ def test_empty_fields_are_the_scenarios():
     ],
 )
 def test_users_are_the_scenarios(scenario, requests, typed, users):
-    """The users are the scenario's own, unless the visitor typed a number; no number means another than what is typed."""
+    """If the field of users is empty or has its first value, the users are the scenario's; otherwise they are as typed."""
     form = {"stage": "lua", "scenario": scenario, "requests": requests, "user_count": typed, "spawn_rate": str(AT_ONCE)}
     order = read(FORM | EMPTY | form)
 
@@ -36,7 +36,7 @@ def test_users_are_the_scenarios(scenario, requests, typed, users):
 
 
 def test_form_differences_are_noted():
-    """What the form does differently from the command line is noted."""
+    """A run notes a value of the form that it does not use."""
     at_rate = read(FORM | {"rate": "100"}).scenario
 
     for users in ("0", "20"):

@@ -1,4 +1,4 @@
-"""The question of each claim: the answer and the big figure of a run, computed from its judgement."""
+"""Test the question of each claim: the answer and the big figure of a run, computed from its judgement."""
 
 from collections import Counter
 
@@ -23,7 +23,7 @@ EVERY = [claim.name for claim in Claim]
 
 
 def judgement(claim: str, verdict: str, violations: list[Violation] | None = None, **figures: int) -> Judgement:
-    """A judgement on 40 requests."""
+    """Return a judgement on 40 requests."""
     about = {
         "claim": claim,
         "claimed": verdict in ("KEPT", "BROKEN"),
@@ -34,7 +34,7 @@ def judgement(claim: str, verdict: str, violations: list[Violation] | None = Non
 
 
 def violated(claim: str, findings: Findings) -> list[Violation]:
-    """What the claim's own promise says of these findings."""
+    """Return the violations of this claim that its own promise finds."""
     return [one for one in PROMISES[claim].violations(findings) if one.claim == claim]
 
 
@@ -74,7 +74,7 @@ def test_only_a_kept_promise_is_green(claim, verdict, lost):
 
 @every("claim", EVERY)
 def test_kept_promise_is_the_first_choice(claim):
-    """If the promise held, the first choice came true."""
+    """If the promise was kept, the first choice is the answer."""
     assert question.answer(judgement(claim, "KEPT")).choice == PROMISED
 
 
@@ -89,7 +89,7 @@ def test_kept_promise_is_the_first_choice(claim):
     ],
 )
 def test_figure_of_a_broken_claim(claim, facts, figures, choice, number):
-    """The big figure of a broken claim is the wait after the fault, or what was refused; otherwise there is what was seen."""
+    """The big figure of a broken claim is the wait after the fault, or the number of refused requests, or else a sentence."""
     findings = under(claim, **facts)
     for fault in findings.faults:
         fault.record.recovering_ns = 900 * MS
@@ -110,7 +110,7 @@ def test_figure_of_a_broken_claim(claim, facts, figures, choice, number):
     ],
 )
 def test_a_broken_promise_is_not_a_0(tested, broken, fact):
-    """Without a loss, what was seen stands there; where only another promise broke, what was seen of that one."""
+    """If a promise broke without a loss, the page shows the sentence of the violation, and no figure 0."""
     violation = Violation(broken, Mechanism.GRANTED_TWICE, [fact], [])
     shown = question.answer(judgement(tested, "BROKEN", [violation]))
 
@@ -119,7 +119,7 @@ def test_a_broken_promise_is_not_a_0(tested, broken, fact):
 
 
 def test_refusals_are_not_green():
-    """Three refused requests are no green 3."""
+    """The number of refused requests is not green, even if the promise was kept."""
     shown = question.answer(judgement("freed_after_crash", "KEPT", failed=3))
 
     assert (shown.number, shown.tone) == ("3", Tone.PLAIN)

@@ -1,4 +1,4 @@
-"""``lab serve``: what it gives out, and what it does not."""
+"""Test ``lab serve``: the files that it serves, and the requests that it refuses."""
 
 import http.client
 import re
@@ -45,7 +45,7 @@ def reports(tmp_path) -> Path:
 
 @pytest.fixture
 def ask(reports) -> Iterator[Callable[..., tuple[int, str]]]:
-    """Ask the site for a path, as it is written; its status and what came."""
+    """Yield a function that asks for a path as it is written, and returns the status and the text."""
     with closing(Site(reports, 0).start()) as server:
 
         def asked(path: str, method: str = "GET", host: str = "") -> tuple[int, str]:
@@ -72,7 +72,7 @@ def ask(reports) -> Iterator[Callable[..., tuple[int, str]]]:
         ("/ladder/", "the ladder"),
     ],
 )
-def test_what_lies_in_reports_is_given(ask, path, text):
+def test_files_of_the_reports_are_served(ask, path, text):
     assert ask(path) == (200, text)
 
 
@@ -98,7 +98,7 @@ def test_what_lies_in_reports_is_given(ask, path, text):
     ],
 )
 def test_nothing_else_is_served(ask, path):
-    """Nothing else is served, and no folder is listed."""
+    """No hidden file and no file outside the reports is served, and no folder is listed."""
     status, text = ask(path)
 
     assert status == 404
@@ -109,7 +109,7 @@ def test_nothing_else_is_served(ask, path):
 
 @every("path, drawn", {"/runs/a-run": True, "/runs/.unfinished.part": False, "/runs/seen": False, "/../runs/b": False}.items())
 def test_only_given_runs_are_drawn(ask, monkeypatch, path, drawn):
-    """A page that is missing is drawn if its run is given out: not of a hidden run, and not outside of the folder."""
+    """A missing page is drawn if its run is served: not of a hidden run, and not outside the folder."""
     asked: list[str] = []
     monkeypatch.setattr(static_server, "draw_if_missing", lambda path: asked.append(path.name))
 
@@ -120,13 +120,13 @@ def test_only_given_runs_are_drawn(ask, monkeypatch, path, drawn):
 @every(
     "path, about, status",
     [
-        ("/ladder", {}, 301),  # under the name from which its links work
+        ("/ladder", {}, 301),  # to the address at which its links work
         *(("/", {"host": host}, 403) for host in ("lab.example", "lab.example:80", "127.0.0.1.example:80")),
         *(("/index.html", {"method": method}, 405) for method in ("POST", "PUT", "DELETE")),
     ],
 )
 def test_other_requests(ask, path, about, status):
-    """A folder is redirected. Under a name that is not this machine's nothing is served, and nothing can be changed."""
+    """A folder is redirected; a request under another machine's name is refused, and so is one that changes something."""
     found = ask(path, **about)
 
     assert found[0] == status
@@ -149,7 +149,7 @@ def test_it_serves_until_it_is_told_to_end(tmp_path, word):
 
 
 def test_served_pages_lead_to_each_other(reports):
-    """A page that is served has links to the main pages that there are; the file itself is as it was."""
+    """A served page gets links to the main pages that exist; its file stays as it was."""
     run, play = reports / "runs" / "a-run" / "report.html", reports / "play" / "index.html"
     run.with_name("report.zh.html").write_text('<html lang="zh-CN"><body><main>a run</main>', encoding="utf-8")
     run.write_text("<body><main class='wide'>a run</main>", encoding="utf-8")
