@@ -1,4 +1,4 @@
-"""What tests without servers share."""
+"""Share fixtures between the tests without servers."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def made(tmp_path: Path) -> Made:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave charts empty in a test of what is around them: drawing takes nearly all the time of a comparison."""
+    """Leave charts empty in a test of other things: drawing takes nearly all the time of a comparison."""
 
     def write(draw: object, path: Path) -> Path:
         path.write_text("<svg></svg>\n", encoding="utf-8")
@@ -27,7 +27,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stuck(made: Made) -> Made:
-    """r0 dies with a lock that has no time to live; r1 gives up early, and r2 asks and gives up late."""
+    """Return a history: r0 dies with a lock that has no time to live; r1 gives up early, and r2 asks and gives up late."""
     made.key_event("set", 10)
     made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown")
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=300 * MS, pid=2))

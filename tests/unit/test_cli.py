@@ -1,4 +1,4 @@
-"""The command line, as far as nothing has to be started: listings, refusals, exit statuses."""
+"""Test the command line without servers: its lists, its refusals and its exit statuses."""
 
 import errno
 import json
@@ -30,8 +30,8 @@ from tests.every import every
 
 
 @pytest.fixture
-def said(monkeypatch, capsys, tmp_path):
-    """Call the console script in this process; returns (exit status, output, errors)."""
+def run_lab(monkeypatch, capsys, tmp_path):
+    """Return a function that calls the console script in this process, and returns (exit status, output, errors)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "500")
 
@@ -109,9 +109,9 @@ def said(monkeypatch, capsys, tmp_path):
         (("ui", "--host", "192.0.2.1"), ["--host: this machine does not have the address 192.0.2.1"]),
     ],
 )
-def test_bad_input_has_status_2(said, words, expected):
-    """Input that makes no sense is refused with status 2, and with the nearest choice or what lists the choices."""
-    status, out, err = said(*words)
+def test_bad_input_has_status_2(run_lab, words, expected):
+    """Wrong input is refused in one line with status 2, and with the nearest choice or the command that lists the choices."""
+    status, out, err = run_lab(*words)
 
     assert (status, out) == (2, "")
     for text in expected:
@@ -120,11 +120,11 @@ def test_bad_input_has_status_2(said, words, expected):
 
 
 @pytest.mark.parametrize("command", ["serve", "ui"])
-def test_taken_port(said, command):
+def test_taken_port(run_lab, command):
     """A port that is taken is named with the option for another one."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        status, _, err = said(command, "--port", str(port))
+        status, _, err = run_lab(command, "--port", str(port))
 
     assert status == 2
     assert f"port {port} of 127.0.0.1 is not available: address already in use" in err
@@ -146,37 +146,37 @@ def test_taken_port(said, command):
         ),
     ],
 )
-def test_check_of_no_run(said, tmp_path, file, content, words):
+def test_check_of_no_run(run_lab, tmp_path, file, content, words):
     """A folder that is no run, or whose record cannot be read, is refused with status 2 and the reason."""
     path = tmp_path / "folder" / file
     path.parent.mkdir(parents=True)
     path.write_text(content, encoding="latin-1")
 
-    status, out, err = said("check", "folder")
+    status, out, err = run_lab("check", "folder")
 
     assert (status, out) == (2, "")
     assert [word for word in words if word not in err] == []
 
 
-def test_check_without_writing(said, tmp_path):
+def test_check_without_writing(run_lab, tmp_path):
     """A run in a place that cannot be written is judged all the same, and the command reports that it wrote nothing."""
     folder = made_run(tmp_path / "made")
-    expected = said("check", "made")
+    expected = run_lab("check", "made")
     (folder / "losses.jsonl").unlink()
     (folder / "losses.jsonl").mkdir()  # root may write to a read-only folder, but not to this
 
-    status, out, err = said("check", "made")
+    status, out, err = run_lab("check", "made")
 
     assert (status, out) == expected[:2]
     assert err == f"note: nothing was written: {folder}/losses.jsonl: Is a directory\n"
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
-def test_error_of_the_lab_is_not_broken(said, monkeypatch):
+def test_error_of_the_lab_is_not_broken(run_lab, monkeypatch):
     """An error in the lab itself has a sentence, and a status of its own: status 1 means a broken promise and nothing else."""
     monkeypatch.setattr("lab.commands.check.check_again", lambda *given: {}["gone"])
 
-    status, _, err = said("check")
+    status, _, err = run_lab("check")
 
     assert status == ExitStatus.LAB_FAILED
     assert err.endswith("error: the lab itself failed: KeyError: 'gone'; this says nothing about a stage\n")
@@ -190,22 +190,22 @@ def test_error_of_the_lab_is_not_broken(said, monkeypatch):
         (FileExistsError(errno.EEXIST, "File exists", "reports"), "reports: File exists"),
     ],
 )
-def test_place_that_cannot_be_written(said, monkeypatch, error, sentence):
-    """An error of the place has a sentence without a traceback, and a status of its own."""
+def test_place_that_cannot_be_written(run_lab, monkeypatch, error, sentence):
+    """A place that cannot be written gives one sentence without a traceback, and a status of its own."""
 
     def fail(*_: object) -> None:
         raise error
 
     monkeypatch.setattr("lab.commands.check.check_again", fail)
 
-    assert said("check") == (ExitStatus.CANNOT_WRITE, "", f"error: {sentence}\n")
+    assert run_lab("check") == (ExitStatus.CANNOT_WRITE, "", f"error: {sentence}\n")
 
 
-def test_missing_program_has_status_4(said, monkeypatch, tmp_path):
-    """A missing program is named with how to install it, and the status is 4."""
+def test_missing_program_has_status_4(run_lab, monkeypatch, tmp_path):
+    """A missing program is named with the command that installs it, and the status is 4."""
     monkeypatch.setattr(prerequisites, "search_path", lambda: str(tmp_path))
 
-    status, _, err = said("run", "rush", "--stage", "lua")
+    status, _, err = run_lab("run", "rush", "--stage", "lua")
 
     assert status == 4
     assert "redis-server is not installed" in err
@@ -213,9 +213,9 @@ def test_missing_program_has_status_4(said, monkeypatch, tmp_path):
     assert list(tmp_path.glob("reports/runs/*")) == []
 
 
-def test_stages_a_line_each(said):
+def test_stages_a_line_each(run_lab):
     """``lab list stages`` prints one line for each stage, of at most 80 columns, and cuts no title in the middle of a clause."""
-    status, out, _ = said("list", "stages")
+    status, out, _ = run_lab("list", "stages")
 
     assert status == 0
     for stage in stages().values():
@@ -226,9 +226,9 @@ def test_stages_a_line_each(said):
 
 
 @every("name", stages)
-def test_one_stage(said, name):
+def test_one_stage(run_lab, name):
     """``lab list stages NAME`` prints everything that the stage's docstring holds, in lines of at most 80 columns."""
-    status, out, _ = said("list", "stages", name)
+    status, out, _ = run_lab("list", "stages", name)
 
     stage, expected = stages()[name], " ".join(out.split())
     assert status == 0
@@ -238,18 +238,18 @@ def test_one_stage(said, name):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_diff_of_two_stages(said):
-    """The diff of two stages shows the lines that matter."""
-    _, out, _ = said("diff", "uuid", "lua")
+def test_diff_of_two_stages(run_lab):
+    """The diff shows the changed lines of two stages; with one name, it compares with the stage that this one follows."""
+    _, out, _ = run_lab("diff", "uuid", "lua")
 
     assert "+        self.release_script([self.key], [self.token])" in out
     assert "-        if self.store.get(self.key) == self.token:" in out
-    assert said("diff", "lua")[1] == out
+    assert run_lab("diff", "lua")[1] == out
 
 
-def test_scenarios_a_line_each(said):
+def test_scenarios_a_line_each(run_lab):
     """``lab list scenarios`` prints one line for each scenario, with its whole title, of at most 80 columns."""
-    _, out, _ = said("list", "scenarios")
+    _, out, _ = run_lab("list", "scenarios")
 
     lines = [line.split(maxsplit=1) for line in out.splitlines()[: len(names())]]
     assert lines == [[name, load(name).title] for name in names()]
@@ -257,9 +257,9 @@ def test_scenarios_a_line_each(said):
 
 
 @every("name", names)
-def test_one_scenario(said, name):
+def test_one_scenario(run_lab, name):
     """``lab list scenarios NAME`` prints its title, claim, faults and danger, in lines of at most 80 columns."""
-    _, out, _ = said("list", "scenarios", name)
+    _, out, _ = run_lab("list", "scenarios", name)
 
     one, expected = load(name), " ".join(out.split())
     danger = [f"{name} ≥ {least} ({MEASURES[name]})" for name, least in one.danger.items()]
@@ -270,17 +270,17 @@ def test_one_scenario(said, name):
 
 
 @pytest.mark.parametrize(("lacking", "words"), [((), "every stage can run"), (("mysql",), "all there for locks in Redis")])
-def test_the_doctor_says_all_there(said, monkeypatch, lacking, words):
+def test_the_doctor_says_all_there(run_lab, monkeypatch, lacking, words):
     """The doctor lists programs. If all are installed it says so, and also if only servers of another store are missing."""
     monkeypatch.setattr("lab.commands.doctor.missing", lambda stores=(): [one for one in lacking if one in stores])
     env, none = (prerequisites.SystemProgram(name, {}, "a test") for name in ("env", "nothing-like-this"))
     monkeypatch.setattr(prerequisites, "PROGRAMS", [env, none, replace(none, files=(str(HOME / "LICENSE"),))])
 
-    out = said("doctor")[1].splitlines()
+    out = run_lab("doctor")[1].splitlines()
 
     assert [line.split()[:2] for line in out[2:8:2]] == [["env", "env"], [none.name, "missing"], [none.name, "present"]]
     assert words in out[-1]
-    assert [one["found"].split()[0] for one in json.loads(said("doctor", "--json")[1])[1:]] == ["env", "missing", "present"]
+    assert [one["found"].split()[0] for one in json.loads(run_lab("doctor", "--json")[1])[1:]] == ["env", "missing", "present"]
 
 
 @every(
@@ -293,46 +293,46 @@ def test_the_doctor_says_all_there(said, monkeypatch, lacking, words):
     ],
 )
 def test_the_shell_completes_names(tmp_path, line, names):
-    """A shell that asks how a word goes on gets the names of commands, scenarios and stages, and nothing else."""
+    """A shell that completes a word gets the names of commands, scenarios and stages, and nothing else."""
     words = {"COMP_WORDS": " ".join(("lab", *line)), "COMP_CWORD": str(len(line)), "_LAB_COMPLETE": "bash_complete"}
     done = started(cwd=tmp_path, env=words)
 
     assert (done.status, done.err, done.out.splitlines()[0]) == (0, "", f"plain,{names}")
 
 
-def test_help_lists_the_experiments(said):
+def test_help_lists_the_experiments(run_lab):
     """Each experiment is in the help of its command and in its list, with its question."""
     titles = {name: experiment.load(name).en.title for name in experiment.names()}
     for words in (["--help"], []):
-        found = " ".join(said("experiment", *words)[1].split())
+        found = " ".join(run_lab("experiment", *words)[1].split())
         assert [name for name, title in titles.items() if f"{name} {title}" not in found] == []
-    assert titles.items() <= {one["name"]: one["title"] for one in json.loads(said("experiment", "--json")[1])}.items()
+    assert titles.items() <= {one["name"]: one["title"] for one in json.loads(run_lab("experiment", "--json")[1])}.items()
 
 
 @every("words", [("list", "stages"), ("list", "scenarios"), ("experiment",), ("libraries",), ("libraries", "failures")])
-def test_each_list_is_json_too(said, words):
-    """What a command lists is there as JSON, with the same names in the same order."""
-    listed = [line.split()[0] for line in said(*words)[1].splitlines() if line.strip()]
-    names = [one["name"] for one in json.loads(said(*words, "--json")[1])]
+def test_each_list_is_json_too(run_lab, words):
+    """Each list is also printed as JSON, with the same names in the same order."""
+    listed = [line.split()[0] for line in run_lab(*words)[1].splitlines() if line.strip()]
+    names = [one["name"] for one in json.loads(run_lab(*words, "--json")[1])]
 
     assert len(names) > 5
     assert [name for name in listed if name in names] == names
 
 
-def test_a_group_without_a_command(said):
-    """`lab` and `lab list` alone print their help, as an error that is no sentence."""
+def test_a_group_without_a_command(run_lab):
+    """`lab` and `lab list` without a command print their help as an error, with status 2."""
     for words in ((), ("list",)):
-        status, out, err = said(*words)
+        status, out, err = run_lab(*words)
         assert (status, out, err.startswith(f"Usage: {' '.join(('lab', *words))} [OPTIONS] COMMAND")) == (2, "", True)
 
 
-def test_matrix_without_a_server(said, monkeypatch, tmp_path):
+def test_matrix_without_a_server(run_lab, monkeypatch, tmp_path):
     """The matrix shows a stage whose server is missing as not run."""
     monkeypatch.setattr(
         prerequisites.SystemProgram, "found", lambda program: None if program.name == "mariadbd" else "/somewhere"
     )
     monkeypatch.setattr(environment, "versions", dict)
-    status, out, _ = said("experiment", "matrix", "--stage", "mysql_insert", "--out", str(tmp_path / "m"))
+    status, out, _ = run_lab("experiment", "matrix", "--stage", "mysql_insert", "--out", str(tmp_path / "m"))
 
     cells = matrix.read(tmp_path / "m").cells
     assert status == 4
@@ -360,11 +360,11 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
         ("raise ValueError('two\\nlines')", ["./mine.py cannot be loaded: line 2: ValueError: two\n"]),
     ],
 )
-def test_error_in_an_own_stage(said, tmp_path, wrong, words):
+def test_error_in_an_own_stage(run_lab, tmp_path, wrong, words):
     """An error in a reader's own stage is bad input and not a broken lock, also one that would end the lab with status 0."""
     (tmp_path / "mine.py").write_text(f"from app.lock import Lock, Stage, claims\n{wrong}\n", encoding="utf-8")
 
-    status, out, errors = said("run", "rush", "--stage", "./mine.py")
+    status, out, errors = run_lab("run", "rush", "--stage", "./mine.py")
 
     assert (status, out) == (2, "")
     assert [word for word in words if word not in errors] == []
@@ -379,30 +379,30 @@ def test_error_in_an_own_stage(said, tmp_path, wrong, words):
         ("lua.py", "the lab has a stage 'lua' of its own"),
     ],
 )
-def test_name_of_an_own_stage(said, tmp_path, name, words):
+def test_name_of_an_own_stage(run_lab, tmp_path, name, words):
     """A file whose name cannot be the name of a stage is refused."""
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text((HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8"), encoding="utf-8")
 
-    status, _, errors = said("run", "rush", "--stage", f"./{name}")
+    status, _, errors = run_lab("run", "rush", "--stage", f"./{name}")
 
     assert status == 2
     assert words in errors
 
 
-def test_stage_of_the_shelf_that_ends_the_lab(said, monkeypatch, tmp_path):
+def test_stage_of_the_shelf_that_ends_the_lab(run_lab, monkeypatch, tmp_path):
     """A file in the folder of the stages that would end the lab is named as well."""
     file = tmp_path / "zz.py"
     file.write_text("\nraise SystemExit(0)\n", encoding="utf-8")
     monkeypatch.setattr("lab.scenario.stages.SHELF", tmp_path)
     monkeypatch.setattr("lab.commands.listing.print_stages", lambda *_: runpy.run_path(str(file)))
 
-    assert said("list", "stages") == (2, "", f"error: {file} cannot be loaded: line 2: SystemExit: 0\n")
+    assert run_lab("list", "stages") == (2, "", f"error: {file} cannot be loaded: line 2: SystemExit: 0\n")
 
 
 def test_print_of_an_own_stage(tmp_path):
-    """What a stage file prints when it is read does not reach the standard output, which may be JSON."""
+    """A stage file that prints while it is read does not write to the standard output, which may be JSON."""
     text = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
     (tmp_path / "mine.py").write_text(f"print('hello')\n{text}", encoding="utf-8")
     find = "from lab.scenario.stages import find_stage; find_stage('./mine.py'); print('{}')"
@@ -425,9 +425,9 @@ def test_ctrl_c_while_a_stage_is_read(monkeypatch):
         find_stage("./mine.py")
 
 
-def test_exit_statuses(said):
-    """The exit statuses are those that scripts rely on; the help of a run and the documents list them."""
-    status, out, _ = said("run", "--help")
+def test_exit_statuses(run_lab):
+    """The exit statuses have the numbers on which scripts rely; the help of a run and the documents list them."""
+    status, out, _ = run_lab("run", "--help")
 
     assert {status.name: int(status) for status in ExitStatus} == {
         "GOOD": 0,
@@ -454,10 +454,10 @@ def words_of_commands(group, before=()):
             yield from words_of_commands(inner, (*before, name))
 
 
-def test_help_is_one_screen(said, monkeypatch):
+def test_help_is_one_screen(run_lab, monkeypatch):
     """The help has each command once, in one screen."""
     monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = said("--help")
+    _, out, _ = run_lab("--help")
 
     assert [title for title in cli.GROUPS if f"\n{title}:\n" in out] == list(cli.GROUPS)
     assert sorted(cli.lab.list_commands(None)) == sorted((*cli.lab.commands, *cli.ELSEWHERE))
@@ -465,19 +465,19 @@ def test_help_is_one_screen(said, monkeypatch):
     assert len(out.splitlines()) <= 45
 
 
-def test_help_fits_eighty_columns(said, monkeypatch):
+def test_help_fits_eighty_columns(run_lab, monkeypatch):
     """The help of every command fits 80 columns, and its first sentence is not cut."""
     monkeypatch.setenv("COLUMNS", "80")
 
     for words in ((), *words_of_commands(cli.lab)):
-        _, text, _ = said(*words, "--help")
+        _, text, _ = run_lab(*words, "--help")
         assert [line for line in text.splitlines() if len(line) > 80] == []
         assert "..." not in text.partition("Options:")[2].replace("[ARGS]...", "")
 
 
-def test_up_offers_what_reaches_servers(said):
-    """``lab up`` offers no option of the load, which it does not send."""
-    _, out, _ = said("up", "--help")
+def test_up_has_no_option_of_the_load(run_lab):
+    """``lab up`` has no option of the load, because it sends none."""
+    _, out, _ = run_lab("up", "--help")
 
     found = {name for name, option in OPTIONS.items() if option.flag in out}
     assert found == {"replicas", "ttl_ms", "work_ms", "stock", "retry_ms", "wait_ms"}

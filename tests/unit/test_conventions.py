@@ -1,4 +1,4 @@
-"""House rules that are tests, not pages."""
+"""Test the rules of the project."""
 
 import ast
 import inspect
@@ -27,7 +27,7 @@ def source(name: str) -> str:
 
 
 def lines_of_code(text: str) -> int:
-    """Lines that are neither blank nor comment, nor within the docstring or a text of several lines (Lua)."""
+    """Return the number of lines that are neither blank nor a comment, nor within a text of several lines, such as Lua."""
     skipped: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.end_lineno != node.lineno:
@@ -38,7 +38,7 @@ def lines_of_code(text: str) -> int:
 
 @every("name", STAGES)
 def test_form_of_a_stage(name):
-    """A stage has its story in four parts, a class Lock that takes what every lock takes, and few lines of code."""
+    """A stage has its story in four parts, a class Lock with the parameters of every lock, and few lines of code."""
     stage, story = STAGES[name], STAGES[name].story
     parameters = list(inspect.signature(stage.lock).parameters)
     rule = (HOME / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def test_form_of_a_stage(name):
 
 @every("name", lambda: [name for name, stage in STAGES.items() if stage.follows])
 def test_problem_is_in_a_stage_before(name):
-    """The problem of a stage is, word for word, in the **Still** of the stage that it follows, or of one before that."""
+    """The problem of a stage is, word for word, in the **Still** of the stage that it follows, or of an earlier one."""
     before = STAGES[STAGES[name].follows]
     wrong = f"Problem of {name} is no line of the Still of {before.name} or a stage before it; the lines of {before.name}:\n- "
 
@@ -61,7 +61,7 @@ def test_problem_is_in_a_stage_before(name):
 
 
 def test_order_of_the_ladder():
-    """Every stage comes after the stage that it follows, in some part, and every place is that of a stage."""
+    """Every stage belongs to a part and comes after the stage that it follows, and every place in a part belongs to a stage."""
     order = list(STAGES)
 
     assert {name for names in PARTS.values() for name in names} <= {*order}
@@ -81,7 +81,7 @@ A_PATH = re.compile(r"`((?:app|lab|tests|tools|docs|scenarios|locustfiles|librar
 
 @every("path", DOCUMENTS)
 def test_paths_in_documents_exist(path):
-    """Each file or folder that a document names is there."""
+    """Each file or folder that a document names exists."""
     named = A_PATH.findall(path.read_text(encoding="utf-8"))
 
     assert [name for name in named if not (HOME / name).exists() and "<" not in name] == []
@@ -113,7 +113,7 @@ def test_scenario_fits_a_stage(name):
 
 
 def commands() -> list[tuple[str, str]]:
-    """Every command that a docstring or a document asks the reader to type, with where it stands."""
+    """Return every command that a docstring or a document asks the reader to type, with the name of its file."""
     found = [(line, f"{name}.py") for name, stage in STAGES.items() for line in stage.story.see_it]
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -157,7 +157,7 @@ def test_every_command_that_is_told_exists(line, where):
 
 
 def test_lock_files_agree():
-    """The lock file for development has each version of the other one, and none names a registry."""
+    """The lock file for development has each version of the lock file for a run, and neither names a registry."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in (HOME / "requirements").iterdir()}
     run, dev = (set(re.findall(r"^(\S+==\S+)", texts[name], re.MULTILINE)) for name in ("run", "dev"))
 
@@ -191,7 +191,7 @@ SERVES = "from app.web import create_app; create_app(run='t', replica='r', stage
     ],
 )
 def test_nothing_is_loaded_in_vain(code, absent, most):
-    """A command loads no client of a store and no library that draws; a run needs few modules; a replica loads its own store."""
+    """A command loads no client of a store and no library that draws; a run needs few modules; a replica loads one client."""
     code += "\nimport sys; print(*sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME).stdout
     loaded = set(said.splitlines()[-1].split())

@@ -1,4 +1,4 @@
-"""What an installed lab does otherwise than a clone, as far as it needs no wheel; the set-up, and the installation of servers."""
+"""Test the differences between an installed lab and a clone, without a wheel, and the installation of packages and servers."""
 
 import subprocess
 import sys
@@ -24,8 +24,8 @@ from tests.every import every
         ("run", "rush", "--stage", "lua", "--engine", "docker"),
     ],
 )
-def test_what_needs_a_clone_is_refused(monkeypatch, capsys, tmp_path, words):
-    """A command that reads or writes what is not in the wheel is refused in one line, and writes nothing."""
+def test_command_that_needs_a_clone_is_refused(monkeypatch, capsys, tmp_path, words):
+    """A command that needs files outside the wheel is refused in one line, and writes nothing."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(paths, "INSTALLED", True)
     monkeypatch.setattr("sys.argv", ["lab", *words])
@@ -40,9 +40,9 @@ def test_what_needs_a_clone_is_refused(monkeypatch, capsys, tmp_path, words):
 
 
 def test_a_clone_is_not_installed(monkeypatch, tmp_path):
-    """In a clone, runs go to the folder that the documents name, and have its commit.
+    """In a clone, runs go to the folder that the documents name, and record the commit of the clone.
 
-    An installed lab records none: the repository around it is not its own. What its locks write is in the folder of the replica.
+    An installed lab records no commit: a repository around it is not its own. Its locks write into the folder of the replica.
     """
     assert not paths.INSTALLED
     assert str(paths.REPORTS) == "reports"
@@ -58,7 +58,7 @@ def test_a_clone_is_not_installed(monkeypatch, tmp_path):
 
 @pytest.fixture
 def bare(monkeypatch):
-    """A machine without programs, whose package manager fails; returns what was executed."""
+    """Let all programs be missing, and let the package manager fail. Return the list of executed commands."""
     executed: list[list[str]] = []
 
     def fail(command: list[str], env: object = None) -> None:
@@ -95,7 +95,7 @@ def test_servers_that_cannot_be_installed(bare, monkeypatch, manager, by_hand):
 
 
 def test_a_line_for_each_package(monkeypatch, capsys, tmp_path):
-    """Each package that is installed has a line with its number, also from a folder of wheels. A failure of pip is an error."""
+    """Each installed package has a line with its number, also from a folder of wheels, and a failure of pip is an error."""
     packages = tmp_path / "run.txt"
     packages.write_text("alpha==1.0\n    --hash=sha256:a\nbeta==2.0\ngamma==3.0\n")
     lines = "Ignoring alpha: markers\nCollecting beta==2.0\nProcessing /wheels/gamma-3.0.whl\nInstalling collected packages"

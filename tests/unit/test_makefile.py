@@ -1,4 +1,4 @@
-"""``make`` hands every value to the lab as it was typed: neither make nor the shell runs what is inside a value."""
+"""Test that ``make`` passes every value to the lab as it was typed: neither make nor the shell runs a part of it."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ EVIL = (
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """A folder with a blank in its name, the Makefile, and programs that only record how they are called."""
+    """Return a folder with a blank in its name, the Makefile, and programs that only record how they are called."""
     home = tmp_path / "a lab"
     for name in (".venv/bin/lab", "python"):
         program = home / name
@@ -55,7 +55,7 @@ def calls(folder: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_values_arrive_as_typed(folder, evil):
-    """Each value arrives as it was typed, at the lab and at the set-up, and no part of it runs, not in a dry run either."""
+    """Each value arrives at the lab and at the set-up as it was typed, and no part of it runs, not even in a dry run."""
     values = [f"{name}={evil}" for name in ("STAGE", "SCENARIO", "TTL_MS")]
 
     done = [make(folder, *words) for words in (["-n", "scenario", *values], ["scenario", *values], ["report", f"RUN={evil}"])]
@@ -79,20 +79,20 @@ def test_values_arrive_as_typed(folder, evil):
         (["ui"], ["ui"]),
     ],
 )
-def test_what_reaches_the_lab(folder, words, expected):
-    """Only what is on the command line is passed on: the HOST that some shells set would open the pages to the network."""
+def test_only_typed_variables_reach_the_lab(folder, words, expected):
+    """Only variables on the command line are passed on: HOST, which some shells set, would open the pages to the network."""
     make(folder, *words, HOST="machine", ENGINE="docker")
 
     assert calls(folder)[-1] == ["lab", *expected]
 
 
 def test_signal_reaches_the_lab(folder):
-    """SIGTERM to make ends the lab, and not only the shell between them: a run does not go on alone."""
+    """SIGTERM to make ends the lab, and not only the shell between them: otherwise a run would continue alone."""
     lab = folder / ".venv/bin/lab"
     lab.write_text("#!/bin/sh\ntrap 'echo ended >ended; exit 130' TERM\necho >began\nwhile :; do sleep 0.2; done\n")
     clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
     make_it = ["make", "--no-print-directory", f"PYTHON={folder / 'python'}", "scenario", "STAGE=lua"]
-    # who started the tests may ignore SIGTERM, and a shell can set no trap for a signal that it was started to ignore
+    # the parent of the tests may ignore SIGTERM, and a shell can set no trap for a signal that it was started to ignore
     heeds = "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])"
     command = [sys.executable, "-c", heeds, *make_it]
     with subprocess.Popen(command, cwd=folder, env=clean, stderr=subprocess.DEVNULL, start_new_session=True) as made:

@@ -1,4 +1,4 @@
-"""The output of a command may end before the command does: its exit status reports that, and nothing is lost."""
+"""Test a command whose output ends before the command does: its exit status reports this."""
 
 import subprocess
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_output_that_ends_early(tmp_path, words, status, message):
     ],
 )
 def test_odd_places_to_print(tmp_path, words, status):
-    """A terminal without a width, an encoding without arrows, and a folder that is gone: something is printed, no traceback."""
+    """Without a width, arrows in the encoding or a current folder, a command prints something, and no traceback."""
     done = shell(words, tmp_path)
 
     assert done.returncode == status

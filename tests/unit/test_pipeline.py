@@ -1,4 +1,4 @@
-"""What was paid for is kept: a run whose judging, saving or drawing fails keeps its evidence."""
+"""Test that a run whose judging, saving or drawing fails keeps its evidence."""
 
 import contextlib
 import errno
@@ -22,7 +22,7 @@ from tests.builders import made_run
 
 @pytest.fixture
 def conducted(tmp_path, monkeypatch) -> Callable[[], pipeline.Conducted]:
-    """Judge a run that was made by hand, as if the servers had just made it."""
+    """Return a function that judges a run made by hand, as if the servers had just made it."""
 
     def run(*_: object) -> tuple[RunFolder, object]:
         folder = RunFolder.create("rush", "mine", tmp_path)
@@ -39,7 +39,7 @@ def full(*_: object, **__: object) -> None:
 
 
 def test_judge_that_fails(conducted, tmp_path, monkeypatch):
-    """An error of the judge keeps the run: a mended lab can judge it."""
+    """If the judge fails, the run is kept, and a corrected lab can judge it."""
     monkeypatch.setattr(pipeline, "judge", lambda folder: {}["gone"])
 
     with pytest.raises(LabFailed, match="KeyError: 'gone'"):
@@ -77,7 +77,7 @@ def test_interrupt_after_the_load(conducted, tmp_path, monkeypatch, moment):
 
 @pytest.mark.parametrize("step", ["lab.pipeline.save", "lab.report.run_page.report_run"])
 def test_disk_that_is_full_at_the_end(conducted, monkeypatch, capsys, step):
-    """If the verdict or a picture cannot be written, the run is published, and its status is that of the disk."""
+    """If the verdict or a picture cannot be written, the run is published, and its status is CANNOT_WRITE."""
     monkeypatch.setattr(step, full)
 
     done = conducted()
