@@ -2,4 +2,4 @@
 
 import gc
 
-gc.set_threshold(50_000, 20, 100)  # modules and thousands of items are no garbage: to look for it was a third of the collection
+gc.set_threshold(50_000, 20, 100)  # modules and items are no garbage, and the search for it took a third of the collection

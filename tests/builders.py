@@ -1,4 +1,4 @@
-"""Histories and runs made by hand, in milliseconds, as the replicas, the load and the store would have written them."""
+"""Make histories and runs by hand, in milliseconds, as the replicas, the load and the store would have written them."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class Made:
         released: int | None = None,
         **more: Any,
     ) -> Made:
-        """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; a number: then, and each
-        step 1 ms later. asked: for the lock, by default just before; released: when the answer to the release was
+        """Add work that a request does once. at: when it got the lock, read, wrote, and began to release, in ms; a number: each
+        step 1 ms after the other. asked: for the lock, by default just before; released: when the answer to the release was
         back. more: other fields of Got, and the time of OUTER. answered: the value in the answer; None: the load recorded none.
 
-        overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
+        overwrote None: it was about to write, and nothing later is known of it. outcome None: the load has no record of it.
         """
         moments = (at, at + 1, at + 2, at + 3) if isinstance(at, int) else at
         got, reading, wrote, releasing = (moment * MS for moment in moments)
@@ -96,7 +96,7 @@ class Made:
         return self
 
     def sold_out(self, request: str, read: int | None, at: tuple[int, int, int], replica: str = "replica-1") -> Made:
-        """A request that found nothing left to sell. at: when it got the lock, read, and began to release, in ms.
+        """Add a request that finds all items sold. at: when it got the lock, read, and began to release, in ms.
 
         read None: reading and writing are one command, which was about to be sent.
         """
@@ -168,7 +168,7 @@ class Made:
 
 
 def scenario_of(**changes: Any) -> dict[str, Any]:
-    """Return a scenario as run.json holds it: two users and three replicas, and what the test changes."""
+    """Return a scenario as run.json has it: with two users, three replicas, and the changes."""
     return {
         "name": "made", "title": "Made", "tests": "exclusive", "danger": {}, "seed": 1, "needs": [], "notes": [],
         "requests": 0, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "ttl_ms": None,
@@ -177,14 +177,14 @@ def scenario_of(**changes: Any) -> dict[str, Any]:
 
 
 def stage_of(**changes: Any) -> dict[str, Any]:
-    """Return a stage as run.json holds it: it asks Redis and promises nothing, and what the test changes."""
+    """Return a stage as run.json has it: in Redis, without a promise, and with the changes."""
     return {"name": "mine", "title": "A title.", "store": "redis", "claims": [], "ttl_ms": None} | changes
 
 
 def record_of(
     scenario: dict[str, Any] | None = None, stage: dict[str, Any] | None = None, final: int | None = 0, **changes: Any
 ) -> RunRecord:
-    """Return the record of a run that ended as planned; scenario and stage: what differs from the usual."""
+    """Return the record of a run that ended as planned. scenario, stage: the differences from the usual ones."""
     about = {"run": "made", "command": "lab run", "commit": "abc", "started_utc": BEGAN_UTC}
     machine = {"versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"}}
     held = {"scenario": scenario_of(**(scenario or {})), "stage": stage_of(**(stage or {})), "final": final}
@@ -208,7 +208,7 @@ def picture_of(
 
 
 def outlived(made: Made) -> Made:
-    """r0's lease of 300 ms ends while it works; r1 comes in, and writes over it."""
+    """Add two requests: r0's lease of 300 ms ends while it works; r1 gets the lock, and overwrites the number of r0."""
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 330).key_event("set", 331).key_event(
         "expire", 331
     ).key_event("del", 470)
@@ -245,7 +245,7 @@ def record_of_ten(claims: list[str] | None = None, ended: str = "complete", requ
 
 
 def findings_of_ten(lost: dict[str, int] | None = None, handovers: int = 5, requests: int = 10, **changes: Any) -> Findings:
-    """Return what was found in a run of ten requests; lost: how many increments by which mechanism."""
+    """Return the findings of a run of ten requests. lost: the number of lost increments by mechanism."""
     total = sum((lost or {}).values())
     found = Findings(account=Account(requests, total, total, 0))
     found.outcomes["acknowledged"] = requests
@@ -259,10 +259,10 @@ def findings_of_ten(lost: dict[str, int] | None = None, handovers: int = 5, requ
 
 
 def judgement_of(**figures: Any) -> Judgement:
-    """Return the judgement on a run of ten requests that lost nothing; figures: what differs."""
+    """Return the judgement on a run of ten requests that lost nothing. figures: the differences."""
     return msgspec.structs.replace(weigh(record_of_ten(), findings_of_ten()), **figures)
 
 
 def result_of(folder: Path, **figures: Any) -> Result:
-    """Return the same as a run that is drawn, without curves."""
+    """Return the result of this run for a picture, without curves."""
     return Result(record=record_of_ten(), judgement=judgement_of(**figures), folder=folder)

@@ -1,6 +1,6 @@
-"""Pages in a real browser: the system's Chromium, driven by Playwright. A missing Chromium fails the tests; nothing is skipped.
+"""Open pages in the system's Chromium, driven by Playwright. A missing Chromium fails the tests; nothing is skipped.
 
-Whatever a page does wrong fails the test that has it open: an error on the console, an error nobody caught, a request that
+Each error of a page fails the test that has it open: an error on the console, an uncaught error, a request that
 would leave the machine (none gets out: no name but this machine's is resolved). ``pytest --screenshots FOLDER`` keeps pictures.
 """
 
@@ -20,7 +20,7 @@ from lab.prerequisites import program
 
 SIZES = {"wide": (1280, 900), "phone": (390, 844), "projector": (1920, 1080)}
 AT_HOME = ("127.0.0.1", "127.0.0.2", "localhost", "[::1]")
-QUIET = [  # a browser that talks to nobody of its own accord
+QUIET = [  # the browser sends nothing by itself
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
@@ -32,7 +32,7 @@ QUIET = [  # a browser that talks to nobody of its own accord
     "--no-default-browser-check",
 ]
 BY_COLOUR = ("color-contrast", "link-in-text-block")  # axe's rules whose outcome the colour scheme can change
-OFF_BY_DEFAULT = {"label-content-name-mismatch": {"enabled": True}}  # of WCAG 2.1 A, and axe runs it only if it is asked to
+OFF_BY_DEFAULT = {"label-content-name-mismatch": {"enabled": True}}  # a rule of WCAG 2.1 A, which axe runs only if it is enabled
 SHAPE = {"resultTypes": ["violations"], "rules": OFF_BY_DEFAULT | {rule: {"enabled": False} for rule in BY_COLOUR}}
 COLOURS = {"resultTypes": ["violations"], "runOnly": BY_COLOUR}
 NOBODY = f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {name}' for name in AT_HOME)}"
@@ -44,9 +44,9 @@ def pytest_addoption(parser: Any) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """The system's Chromium, for the whole session. Raises MissingProgram, which says how to get it.
+    """Yield the system's Chromium, for the whole session. Raises MissingProgram, which says how to install it.
 
-    Without windows if it is there: a page opens for a fifth of the processor time that one in a window takes.
+    If its program without windows is installed, that is used: a page then takes a fifth of the processor time.
     """
     executable = shutil.which("chromium-headless-shell") or program("chromium")
     from playwright.sync_api import sync_playwright  # here, because most tests need no browser
@@ -60,7 +60,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def browser(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Browser]:
-    """To open pages with; when the test is over, nothing may have gone wrong in any of them."""
+    """Yield a browser that opens pages. It fails the test if one of its pages had an error."""
     folder = request.config.getoption("--screenshots")
     one = Browser(chromium, Path(folder) if folder else None)
     try:
@@ -71,7 +71,7 @@ def browser(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Browser]:
 
 
 class Browser:
-    """wrongs: what pages did wrong so far. excused: patterns of what is no wrong in this test, as a refusal it provokes."""
+    """wrongs: the errors of its pages. excused: patterns of the errors that a test expects, such as a refusal."""
 
     def __init__(self, chromium: Any, pictures: Path | None) -> None:
         self.chromium, self.pictures = chromium, pictures
@@ -80,7 +80,7 @@ class Browser:
         self.excused: list[str] = []
 
     def open(self, address: str | Path, size: str = "wide", dark: bool = False, touch: bool = False) -> Any:
-        """A Playwright page, in a profile of its own, at an address or a file. touch: by a finger and not by a mouse."""
+        """Open an address or a file in a profile of its own. Return the Playwright page. touch: with a touch screen."""
         width, height = SIZES[size]
         context = self.chromium.new_context(
             viewport={"width": width, "height": height},
@@ -105,11 +105,11 @@ class Browser:
         within: str | None = None,
         is_contrast_known: bool = False,
     ) -> None:
-        """Look at it light and dark, wide and narrow: all legible and labelled (axe), nothing sticks out; pictures if asked.
+        """Check a page light and dark, wide and narrow: it is legible and labelled (axe), and nothing sticks out. Keep pictures.
 
-        sizes: without one, as large as it is. within: only the part with this selector is new.
-        is_contrast_known: the colours are those of a page that was looked at.
-        The contrast is looked at in each colour scheme and in each size, but not in each pair.
+        sizes: empty for the present size. within: check only the part with this selector.
+        is_contrast_known: the same colours were checked on another page.
+        The contrast is checked in each colour scheme and in each size, but not in each pair.
         """
         before = page.viewport_size
         for number, size in enumerate(sizes or ("",)):
@@ -128,7 +128,7 @@ class Browser:
         page.emulate_media(color_scheme="light")
 
     def picture(self, page: Any, name: str, full_page: bool = False) -> None:
-        """Keep a picture, if pictures are asked for."""
+        """Keep a picture, if the tests run with ``--screenshots``."""
         if self.pictures is not None:
             self.pictures.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=self.pictures / f"{name}.png", full_page=full_page)
@@ -151,7 +151,7 @@ class Browser:
             self.wrongs.append(what)
 
 
-# The texts of a page whose contrast differs: of those that look alike on alike backgrounds, the first. axe would take most of a
+# Find the texts of a page that can differ in contrast: of texts that look alike, the first. axe would take most of a
 # test's processor time for the cells of a table, one by one.
 EACH_LOOK = """(within) => {
   const numbers = new Map(), known = new Map([[null, 0]]), seen = new Set();
@@ -186,7 +186,7 @@ UNFIT = f"""async ([within, options, isByColour]) => {{
 
 
 def unfit(page: Any, within: str | None = None, rules: tuple[dict[str, Any], ...] = (SHAPE, COLOURS)) -> list[str]:
-    """What axe finds wrong by WCAG 2 A and AA and good practice, each with its rule and the first places."""
+    """Return the violations of WCAG 2 A and AA and of good practice that axe finds, each with its rule and its first places."""
     from axe_playwright_python.sync_playwright import Axe
 
     if not page.evaluate("'axe' in window"):

@@ -23,13 +23,13 @@ from lab.judge.fact import Code
 from lab.scenario.options import flags
 
 LAB = Path(sys.executable).with_name("lab")
-PATIENCE_S = 300  # only what hangs takes as long, however busy the machine is
+PATIENCE_S = 300  # only a command that hangs takes this long, however busy the machine is
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the lab ignores SIGHUP, and so would each lab that a test starts
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a command left: its exit status, its words, its verdict and its run folder."""
+    """The result of a command: its exit status, output, errors and run folder."""
 
     status: int
     out: str
@@ -43,7 +43,7 @@ class Done:
 
 
 def wait_for(what: Callable[[], Any], within_s: float = PATIENCE_S) -> Any:
-    """Poll until it holds; what it gave. Fails when it does not come."""
+    """Poll a function until its result is true, and return the result. Raises AssertionError if it stays false."""
     until = time.monotonic() + within_s
     while time.monotonic() < until:
         if found := what():
@@ -53,21 +53,21 @@ def wait_for(what: Callable[[], Any], within_s: float = PATIENCE_S) -> Any:
 
 
 def listens(port: int) -> bool:
-    """Return whether somebody listens on a port."""
+    """Return whether a process listens on a port."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False
 
 
 def lab(*words: str, cwd: Path, timeout_s: float = PATIENCE_S, env: dict[str, str] | None = None) -> Done:
-    """Run a command of the lab to its end. env: what is in its environment, in addition to ours."""
+    """Run a command of the lab to its end. env: what is added to this process's environment."""
     about: dict[str, Any] = {"cwd": cwd, "timeout": timeout_s, "env": {**os.environ, **(env or {})}}
     done = subprocess.run([LAB, *map(str, words)], capture_output=True, text=True, check=False, **about)
     return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())
 
 
 def warm(*words: str | Path, cwd: Path) -> Done:
-    """The same, in a process that has imported what commands need. For what needs no process of its own."""
+    """Run a command as ``lab`` does, in a process that has its modules already: for a test that needs no new process."""
     done = WARM.submit(_execute, [*map(str, words)], cwd).result()
     return Done(*done, (cwd / "reports" / "runs" / "latest").resolve())
 
@@ -83,9 +83,9 @@ def _execute(words: list[str], cwd: Path) -> tuple[int, str, str]:
 
 
 def run(scenario: str | Path, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
-    """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them.
+    """Run ``lab run SCENARIO --stage STAGE --json …``. draw: draw its pictures as well.
 
-    A worker makes the run. A run that is no evidence is made once more.
+    A worker process makes the run. A run that proves nothing is made once more.
     """
     words = ("run", scenario, "--stage", stage, "--json", *flags(options), *([] if draw else ["--no-draw"]))
     done = warm(*words, cwd=cwd)
@@ -102,13 +102,13 @@ def _shows_something(done: Done) -> bool:
     return not {one["code"] for one in why} & {code.value for code in NO_EVIDENCE}
 
 
-NO_EVIDENCE = (Code.DANGER_NOT_REACHED, Code.STALLED)  # all other reasons are of the evidence itself, and are never tried away
+NO_EVIDENCE = (Code.DANGER_NOT_REACHED, Code.STALLED)  # a run with another reason is never made again
 AGAIN: list[str] = []  # runs that were made again; tests/conftest.py prints them
 WARM = processes(4, SPAWN.Event())
 
 
 class Started:
-    """A lab in a process group of its own, with requests in flight."""
+    """A lab in a process group of its own."""
 
     def __init__(self, cwd: Path, *words: str) -> None:
         self.cwd = cwd
@@ -137,12 +137,12 @@ class Started:
 
 
 def gone(processes: list[psutil.Process]) -> bool:
-    """Whether all have ended, in the end: the supervisor ends them, however long a busy machine takes for it."""
+    """Return True when all processes have ended: the supervisor ends them, however long a busy machine takes."""
     return bool(wait_for(lambda: not any(map(runs, processes))))
 
 
 def runs(process: psutil.Process) -> bool:
-    """A zombie does not: it has ended, and its new parent has not asked for its status yet."""
+    """Return whether a process runs. A zombie does not: it has ended, but its parent has not read its status yet."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -1,4 +1,4 @@
-"""The folder of a test is its mark; and servers for the tests that need real ones.
+"""Mark each test by its folder, and start the servers for the tests that need real ones.
 
 A missing server fails these tests; nothing is skipped.
 """
@@ -25,7 +25,7 @@ os.environ["LC_ALL"] = "C.UTF-8"  # pages are English in the tests, whatever lan
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark each test by its folder: unit, servers, browser or containers. What takes long runs with ``-m trial`` only."""
+    """Mark each test by its folder: unit, servers, browser or containers. Without ``-m trial``, leave out the long tests."""
     for item in items:
         item.add_marker(item.path.relative_to(TESTS).parts[0])
     if "trial" not in config.option.markexpr:
@@ -35,18 +35,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage only among what the tests themselves make."""
+    """Let the garbage collector ignore all objects that exist before the tests begin."""
     gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the mark of the tests that take long."""
+    """Register the mark of the tests that take long."""
     config.addinivalue_line("markers", "trial: the whole of what an ordinary run has a sample of")
 
 
 @pytest.fixture(autouse=True)
 def _runs_made_again(record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """Name the runs of commands that a test made again."""
+    """Note in a test's report the runs that it made again."""
     yield
     while AGAIN:
         record_property(MADE_AGAIN, AGAIN.pop())
@@ -64,13 +64,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def key() -> str:
-    """The key of a lock that no other test has."""
+    """Return a key of a lock that no other test has."""
     return f"lab:test:{uuid4().hex}"
 
 
 @pytest.fixture(scope="session")
 def redis_port(tmp_path_factory) -> Iterator[int]:
-    """The port of a Redis server of the tests' own."""
+    """Yield the port of a Redis server for the tests."""
     supervisor = Supervisor()
     try:
         yield process.start(RedisServer("test-redis"), supervisor, tmp_path_factory.mktemp("redis")).wait().port
@@ -80,7 +80,7 @@ def redis_port(tmp_path_factory) -> Iterator[int]:
 
 @pytest.fixture(scope="session")
 def store_url(tmp_path_factory) -> Iterator[Callable[[str], str]]:
-    """Where the tests' own server of a store is, by the store's name; started when a test first asks for it."""
+    """Yield a function that returns the URL of a store's server by the store's name; its first call starts the server."""
     supervisor, found = Supervisor(), {}
 
     def url(name: str) -> str:
@@ -98,5 +98,5 @@ def store_url(tmp_path_factory) -> Iterator[Callable[[str], str]]:
 
 @pytest.fixture(scope="session")
 def mysql_url(store_url) -> str:
-    """Where a MariaDB server of the tests' own is."""
+    """Return the URL of a MariaDB server for the tests."""
     return store_url("mysql")

@@ -1,4 +1,4 @@
-"""The corpus: locks with known answers, what the lab must say of each, and the recorded runs that the judge is tried with.
+"""Read and record the corpus: locks with known answers, the expected judgement of each, and recorded runs for the judge.
 
 ``python -m tests.corpus [--busy] [WORD ...]`` runs the locks whose name contains one of the words, and keeps each run that is
 as expected in place of its old recording; without a word, it records all runs that are missing. With ``--busy`` it records the
@@ -74,7 +74,7 @@ class Trial(NamedTuple):
         return 3 if Verdict.BROKEN.name in self.verdicts else 2
 
     def hold(self, judgement: Judgement, claims: set[str]) -> None:
-        """Raise an AssertionError if a judgement is not as expected; claims: the names of those that the stage makes."""
+        """Raise an AssertionError if a judgement is not as expected. claims: the names of the stage's claims."""
         expected, found = EXPECTED[self.lock], [one for one in judgement.violations if one.claim in claims]
         assert judgement.verdict.name in self.verdicts, reasons(judgement)
         assert expected.get("reason", "") in reasons(judgement)
@@ -94,14 +94,14 @@ def trials() -> list[Trial]:
 
 
 class Busy(NamedTuple):
-    """A run that was recorded while the machine was busy. It is judged as it was then; a sound lock is never accused."""
+    """A run that was recorded while the machine was busy. It must be judged as it was then, and no sound lock is accused."""
 
     # such as ``stage/lua rush load-20-nice-4``: the lock, the scenario, and the load average of a machine with two processors
     name: str
     run: bytes
 
     def hold(self, judgement: Judgement, claims: set[str]) -> None:
-        """Raise an AssertionError if a judgement is not as expected; claims: the names of those that the stage makes."""
+        """Raise an AssertionError if a judgement is not as expected. claims: the names of the stage's claims."""
         then = msgspec.json.decode(files_of(self.run)[VERDICT])
         is_sound = self.name.startswith(("stage/", "sound/", "trial/sound/"))
         if is_sound and then["verdict"] == Verdict.BROKEN.name:
@@ -143,7 +143,7 @@ def runs(shelf: str) -> dict[str, bytes]:
 
 
 def keep(shelf: str, name: str, run: bytes) -> None:
-    """Keep a packed run of that name in place of the one before. The others keep their bytes."""
+    """Keep a packed run in place of the earlier one of this name. The other runs keep their bytes."""
     members = {one.removeprefix(f"{shelf}/") + ENDING: data for one, data in {**runs(shelf), name: run}.items()}
     new = archive(shelf).with_suffix(".new")
     new.write_bytes(tar_of(members))
@@ -187,7 +187,7 @@ def judged(run: bytes, into: Path) -> tuple[Judgement, set[str]]:
 
 
 def record(one: Trial, supervisor: Supervisor) -> str:
-    """Make the runs of a trial until one settles it, and keep that one. Return what is wrong; empty if it was kept."""
+    """Make the runs of a trial until one settles it, and keep that run. Return the error; empty if the run was kept."""
     reports = Path(tempfile.mkdtemp())
     try:
         made = until_settled(
@@ -207,7 +207,7 @@ def record(one: Trial, supervisor: Supervisor) -> str:
 
 
 def record_busy(lock: str, run: str, supervisor: Supervisor) -> str:
-    """Make a run beside whatever else the machine does, and keep it. Return its verdict."""
+    """Make a run while the machine is busy, and keep it. Return its verdict."""
     scenario, options = split(run)
     path = lock.removeprefix("stage/") if lock.startswith("stage/") else str(CORPUS / f"{lock}.py")
     reports = Path(tempfile.mkdtemp())
@@ -220,7 +220,7 @@ def record_busy(lock: str, run: str, supervisor: Supervisor) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Record what the words name. Return 1 if a run was not as expected: its old recording stays."""
+    """Record the runs that the words name. Return 1 if a run was not as expected: its old recording stays."""
     if words[:1] == ["--busy"]:
         with closing(Supervisor()) as supervisor:
             for lock, run in ((lock, run) for lock, expected in EXPECTED.items() for run in expected.get("busy", [])):

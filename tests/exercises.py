@@ -1,4 +1,4 @@
-"""The exercises and the parts of their docstrings."""
+"""Read the exercises and the parts of their docstrings."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ PART = re.compile(r"^\*\*(\w+)\*\* (.+)$", re.MULTILINE)
 
 
 def exercises() -> dict[Path, dict[str, str]]:
-    """The parts of the docstring of each exercise, with its first line as ``Title``."""
+    """Return the parts of the docstring of each exercise, with its first line as ``Title``."""
     found = {}
     for path in sorted(FOLDER.glob("*.py")):
         doc = path.read_text(encoding="utf-8").split('"""')[1]

@@ -1,4 +1,4 @@
-"""A counter that exists only here."""
+"""A counter in memory."""
 
 from app.lock import Grant
 from app.resource import Write
@@ -7,7 +7,7 @@ from app.resource import Write
 class Number:
     """A number that no write changes.
 
-    holds: what is read. is_pending: it is in a transaction, so no write is valid before the release. once: a request is
+    holds: the value that is read. is_pending: it is in a transaction, so no write is valid before the release. once: a request is
     applied once, and its second write is answered with the first.
     """
 

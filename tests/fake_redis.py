@@ -1,4 +1,4 @@
-"""A Redis in memory for the locks whose key is a hash of owner and count. It knows the scripts by what they do."""
+"""A Redis in memory for the locks whose key is a hash of owner and count. It recognises the scripts by their commands."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ class FakeChannel:
 
 
 class FakeRedis:
-    """What a lock uses of the client of one Redis server."""
+    """The methods of the client of one Redis server that a lock calls."""
 
     Error = ConnectionError
 
@@ -61,7 +61,7 @@ class FakeRedis:
         return int(owner in self.holds.get(key, {}))
 
     def _leave(self, script: str, key: str, owner: str) -> None:
-        """Leave the queue: here is none."""
+        """Do nothing: there is no queue."""
 
     def _release(self, script: str, key: str, owner: str) -> int | None:
         hold = self.holds.get(key, {})
@@ -75,7 +75,7 @@ class FakeRedis:
 
 
 def _role(script: str) -> str:
-    """Return what a script is for."""
+    """Return the role of a script."""
     if "lrem" in script:
         return "leave"
     if "-1)" in script.rpartition("hincrby")[2]:

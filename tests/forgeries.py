@@ -40,7 +40,7 @@ def recorded(folder: Path, lossy: bool, keeps_inventory: bool = False) -> Path:
 
 
 def edit(name: str, change: Callable[[Lines], Lines]) -> Change:
-    """Return a change of a file that has a record a line."""
+    """Return a change of a file that has one record a line."""
 
     def apply(folder: Path) -> None:
         path = folder / name

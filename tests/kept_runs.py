@@ -1,4 +1,4 @@
-"""The kept runs of the reference ladder and of the chapters, for tests that need a run which nobody has to make."""
+"""The kept runs of the reference ladder and of the chapters, for tests that need a run and do not make it."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def of_ladder(part: str) -> Result:
 
 
 def folders(into: Path, *parts: str, most: int | None = None) -> list[Path]:
-    """Write runs of the ladder as folders with their JSON files, and return these: of all parts, or of some parts of names."""
+    """Write runs of the ladder as folders with their JSON files. Return the folders. parts: parts of names; none for all."""
     lines = {name: record for name, record in read_lines(LADDER).items() if not parts or any(part in name for part in parts)}
     return [_written(into / name, record) for name, record in list(lines.items())[:most]]
 

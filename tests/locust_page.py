@@ -1,4 +1,4 @@
-"""The pages of ``lab ui`` by their own means: forms are posted and figures fetched as the page does it."""
+"""Use the pages of ``lab ui`` without a browser: post their forms and fetch their figures as the pages do."""
 
 import json
 import signal
@@ -33,18 +33,18 @@ class Page:
             return json.load(answer)
 
     def press(self, **fields: str) -> dict[str, Any]:
-        """The answer to Start."""
+        """Press Start. Return the answer."""
         return self.post("/swarm", FORM | EMPTY | fields)
 
     def stop(self) -> None:
         self.post("/stop", {})
 
     def options(self) -> dict[str, Any]:
-        """The form's own fields."""
+        """Return the fields of the form."""
         return self.template()["extra_options"]
 
     def template(self) -> dict[str, Any]:
-        """What the page starts with, out of its text."""
+        """Return the values with which the page starts, read from its text."""
         with urllib.request.urlopen(f"{self.address}/", timeout=10) as answer:
             text = answer.read().decode()
         arguments = text[text.index("window.templateArgs = ") + len("window.templateArgs = ") :]
@@ -66,7 +66,7 @@ class Ui(Page):
         self.process = subprocess.Popen(
             [LAB, command, "--port", "0", "--locust-port", "0", *options], start_new_session=True, **about
         )
-        self.welcome = [self.process.stdout.readline() for _ in range(2)]  # where runs are started, and where they are watched
+        self.welcome = [self.process.stdout.readline() for _ in range(2)]  # the addresses at which runs are started and watched
         if not all(self.welcome):
             raise AssertionError(f"lab ui did not start: {self.process.communicate(timeout=30)[1]}")
         self.opens = next(line.split()[0] for line in self.welcome if "Locust's page" in line)
@@ -76,7 +76,7 @@ class Ui(Page):
         self.earlier_verdicts, self.earlier_folders = 0, 0
 
     def is_up(self) -> bool:
-        """Whether Locust answers: the page of the lab is there before it."""
+        """Return whether Locust answers: the page of the lab answers before it."""
         try:
             return self.get("/lab")["ready"]
         except urllib.error.HTTPError as refused:
@@ -100,11 +100,11 @@ class Ui(Page):
         return wait_for(lambda: self.verdicts()[before:])[0]
 
     def recording(self) -> list[Path]:
-        """Folders of the run under way."""
+        """Return the folders of the run under way."""
         return list(self.cwd.glob("reports/runs/.*.part"))
 
     def recorded(self) -> int:
-        """Requests of the run under way."""
+        """Return how many requests of the run under way are recorded."""
         return sum(path.read_bytes().count(b"\n") for path in self.cwd.glob("reports/runs/.*.part/requests.jsonl"))
 
     def folders(self) -> list[Path]:
@@ -114,7 +114,7 @@ class Ui(Page):
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def end(self) -> tuple[int, str, str]:
-        """Ctrl-C; the exit status, and what it said."""
+        """Press Ctrl-C. Return the exit status, the output and the errors."""
         self.process.send_signal(signal.SIGINT)
         out, err = self.process.communicate(timeout=120)
         return self.process.returncode, out, err

@@ -1,4 +1,4 @@
-"""What tests ask of a page that was written."""
+"""Check and read the pages that the lab has written."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def assert_self_contained(page: Path) -> None:
-    """No request leaves the page: nothing is loaded from anywhere. Where a reader may go from it is his own choice."""
+    """Check that a page loads nothing from elsewhere. Its links, which a reader may follow, are allowed."""
     text = re.sub(r"<a [^>]*>", "", page.read_text(encoding="utf-8"))
     loaded = re.findall(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""", text) + re.findall(r"url\(([^#)][^)]*)\)", text)
 
@@ -23,7 +23,7 @@ def data_of(page: Path, name: str = "data") -> Any:
 
 
 def cells_of(matrix: Path) -> list[dict[str, Any]]:
-    """The cells that the page of a matrix holds for its script, as a reader sees them when he opens one."""
+    """Return the cells of a matrix that its page has, as a reader sees them in an opened cell."""
     text = matrix.read_text(encoding="utf-8")
     data = data_of(matrix)
     fields = re.findall(r'"(\w+)"', re.search(r"const FIELDS = \[(.*?)\]", text)[1])
@@ -34,7 +34,7 @@ def cells_of(matrix: Path) -> list[dict[str, Any]]:
 
 
 def rows_of(index: Path) -> list[dict[str, Any]]:
-    """The rows of the table of runs, as a reader sees them."""
+    """Return the rows of the table of runs, as a reader sees them."""
     found = []
     for row in re.findall(r"<tr (data-run=.*?)</tr>", index.read_text(encoding="utf-8"), re.DOTALL):
         about = {name: unescape(value) for name, value in re.findall(r'data-(\w+)="([^"]*)"', row)}

@@ -1,4 +1,4 @@
-"""A table of which an ordinary run takes few rows, and ``make trial`` takes all."""
+"""Take few rows of a table in an ordinary run, and all rows in ``make trial``."""
 
 from collections.abc import Collection, Iterable
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def sampled(rows: Iterable[object], now: Collection[object]) -> list[object]:
-    """Return the rows for ``parametrize``. In an ordinary run are those that are in ``now``, or whose first value is."""
+    """Return the rows for ``parametrize``. An ordinary run has the rows that are in ``now``, or whose first value is in it."""
 
     def row(values: tuple[object, ...]) -> object:
         is_now = values[0] in now or (values in now if len(values) > 1 else False)

@@ -1,4 +1,4 @@
-"""A schedule with every kind of mark, and a search, as the explorer keeps them: no server is needed to draw them."""
+"""A schedule with every kind of mark, and a search, as the explorer keeps them. No server is needed to draw them."""
 
 from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 
@@ -15,7 +15,7 @@ WORK = "result = work(Grant(self.key))"
 
 
 def scene(event, row, did, now_ms, lock, counter, clients, **more):
-    """An event. row: the command, or what happens; did: what a client does, as kinds with their figures."""
+    """Return an event. row: the command, or the happening; did: the acts of a client, as kinds with their figures."""
     who = event[-1] if event.isalpha() else ""
     if isinstance(row, str):
         source = WHILE if row.startswith("SET L") else WORK
@@ -48,12 +48,12 @@ LOST = Story(
 
 
 def kept_search(schedules, breaks=(), holds=(), faults=(), **about):
-    """What is kept of a search of two replicas that is decided. about: what differs."""
+    """Return the kept facts of a decided search of two replicas. about: the differences."""
     found = {"replicas": 2, "at_once": 1, "in_turn": 1, "nested": False, "ends": False, "work_ms": 0, "wait_ms": None}
     found |= {"nap_ms": 100, "faults": dict(faults), "needed": True, "decided": True}
     return found | {"schedules": schedules, "breaks": dict(breaks), "holds": list(holds)} | about
 
 
 def breaks(schedules, schedule="A"):
-    """What is kept of a claim that so many schedules break."""
+    """Return the kept facts of a claim that this many schedules break."""
     return {"harm": "lost", "events": 10, "schedule": schedule, "why": "paused_late", "schedules": schedules}

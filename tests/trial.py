@@ -32,7 +32,7 @@ class Tried(NamedTuple):
     judgement: Judgement
     # the claims that the stage makes, by name
     claims: set[str]
-    # of the run
+    # of the run's evidence
     folder: Path
 
 
@@ -62,7 +62,7 @@ def condemned(judgement: Judgement) -> bool:
 def until_settled(
     make: Callable[[], Tried], is_settled: Callable[[Judgement], bool], most: int, again: Callable[[Judgement], object]
 ) -> Tried:
-    """Make runs until one settles the question, at most so many. ``again`` takes each other. Return the last."""
+    """Make runs until one settles the question, at most ``most``. ``again`` takes the earlier judgements. Return the last run."""
     for _ in range(most - 1):
         if is_settled((tried := make()).judgement):
             return tried
@@ -91,7 +91,7 @@ def by_threads(scenario: Scenario) -> Drive:
 
 
 def sent(connection: HTTPConnection, numbers: Iterator[int]) -> Iterator[Request]:
-    """Send a request for each number, and yield what is known of it when it is over. Other threads take numbers as well."""
+    """Send a request for each number, and yield its facts when it is over. Other threads take numbers as well."""
     for number in numbers:
         status, answer, start_ns = 0, {}, monotonic_ns()
         try:
