@@ -230,7 +230,7 @@ def made_run(folder: Path, stage: str = "mine") -> Path:
     return folder
 
 
-def found(findings: Findings) -> list[tuple[str, str]]:
+def violations(findings: Findings) -> list[tuple[str, str]]:
     """Return each violation as its claim and its mechanism."""
     return [(one.claim, one.mechanism) for promise in PROMISES.values() for one in promise.violations(findings)]
 

@@ -25,23 +25,23 @@ def scene(event, row, did, now_ms, lock, counter, clients, **more):
     return Scene(event, row, did, lock, counter, clients, **more)
 
 
-def one(kind, **about):
+def does(kind, **about):
     return ((kind, about),)
 
 
 LOST = Story(
     stage="uuid", schedule="A2BpAt3000B3rAA", faults={"pauses": 1}, ttl_ms=3000, work_ms=0, start=(RUNS, RUNS), has_lock=True,
     claim="survives_a_late_freeze", scenes=(
-        scene("A", "SET L A’s token NX PX 3000", one(Kind.GRANTED), 0, A, 0, (WORKS, RUNS), reply="OK"),
-        scene("A", "GET n", one(Kind.READ), 0, A, 0, (WORKS, RUNS)),
-        scene("B", "SET L B’s token NX PX 3000", one(Kind.WAITED), 0, A, 0, (WORKS, RUNS)),
-        scene("pA", Happening(Kind.PAUSED, actor="A"), one(Kind.PAUSED), 0, A, 0, (Doing("paused", "entitled"), RUNS)),
-        scene("t3000", Happening(Kind.CLOCK, 3000), one(Kind.LOCK_EXPIRED, others=("A",)), 3000, (), 0, (PAUSED, RUNS)),
-        scene("B", "SET L B’s token NX PX 3000", one(Kind.GRANTED), 3000, B, 0, (PAUSED, WORKS), reply="OK"),
-        scene("B", "GET n", one(Kind.READ), 3000, B, 0, (PAUSED, WORKS)),
-        scene("B", "SET n 1 GET", one(Kind.WROTE, value=1), 3000, B, 1, (PAUSED, RUNS)),
-        scene("rA", Happening(Kind.RESUMED, 3000, "A"), one(Kind.RESUMED), 3000, B, 1, (LATE, RUNS)),
-        scene("A", "SET n 1 GET", one(Kind.OVERWROTE, value=1, over=1, others=("B",)), 3000, B, 1, (RUNS, RUNS), reply="1",
+        scene("A", "SET L A’s token NX PX 3000", does(Kind.GRANTED), 0, A, 0, (WORKS, RUNS), reply="OK"),
+        scene("A", "GET n", does(Kind.READ), 0, A, 0, (WORKS, RUNS)),
+        scene("B", "SET L B’s token NX PX 3000", does(Kind.WAITED), 0, A, 0, (WORKS, RUNS)),
+        scene("pA", Happening(Kind.PAUSED, actor="A"), does(Kind.PAUSED), 0, A, 0, (Doing("paused", "entitled"), RUNS)),
+        scene("t3000", Happening(Kind.CLOCK, 3000), does(Kind.LOCK_EXPIRED, others=("A",)), 3000, (), 0, (PAUSED, RUNS)),
+        scene("B", "SET L B’s token NX PX 3000", does(Kind.GRANTED), 3000, B, 0, (PAUSED, WORKS), reply="OK"),
+        scene("B", "GET n", does(Kind.READ), 3000, B, 0, (PAUSED, WORKS)),
+        scene("B", "SET n 1 GET", does(Kind.WROTE, value=1), 3000, B, 1, (PAUSED, RUNS)),
+        scene("rA", Happening(Kind.RESUMED, 3000, "A"), does(Kind.RESUMED), 3000, B, 1, (LATE, RUNS)),
+        scene("A", "SET n 1 GET", does(Kind.OVERWROTE, value=1, over=1, others=("B",)), 3000, B, 1, (RUNS, RUNS), reply="1",
               claims=("survives_a_late_freeze",), breaks=(Happening(Kind.LOST, 3000, "A", value=1, why="paused_late"),)),
     ),
 )  # fmt: skip

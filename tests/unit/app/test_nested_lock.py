@@ -58,7 +58,7 @@ def events(tmp_path):
     return run
 
 
-def one(events: list[AnyEvent], kind: type):
+def event_of(events: list[AnyEvent], kind: type):
     return next(event for event in events if isinstance(event, kind))
 
 
@@ -68,7 +68,7 @@ def test_times_of_the_outer_lock(events):
 
     written = events(NestedLock(outer, inner))
 
-    got, released = one(written, Got), one(written, Released)
+    got, released = event_of(written, Got), event_of(written, Released)
     assert (got.key, got.outer_key) == ("inner", "outer")
     assert outer.asked_ns <= outer.entered_ns <= got.outer_got_ns
     assert got.outer_got_ns <= inner.asked_ns <= got.sent_ns <= inner.entered_ns <= got.got_ns
@@ -94,5 +94,5 @@ def test_inner_lock_gives_up(events):
     with pytest.raises(NotAcquired):
         events(NestedLock(Fake("outer"), Fake("inner", gives_up=True)))
 
-    assert one(events.read(), GaveUp).holding == "outer"
+    assert event_of(events.read(), GaveUp).holding == "outer"
     assert events(Fake("alone"))[-4].outer_key == ""

@@ -8,7 +8,7 @@ from lab.errors import ExitStatus
 from lab.language import Language
 
 
-def made(grown: int, stock: int | None = None, step: int = 1, apart: bool = False, **ended: int) -> Round:
+def round_with(grown: int, stock: int | None = None, step: int = 1, apart: bool = False, **ended: int) -> Round:
     """Return a round with this many requests of each outcome. apart: they follow each other; otherwise all overlap."""
     outcomes = [outcome for outcome, number in ended.items() for _ in range(number)]
     requests = [Ended(2.0 * place * apart, 2.0 * place * apart + 1, outcome) for place, outcome in enumerate(outcomes)]
@@ -37,7 +37,7 @@ def made(grown: int, stock: int | None = None, step: int = 1, apart: bool = Fals
 )
 def test_result(grown, about, result, bounds):
     """A round shows a loss only beyond its unknown requests, and agrees only if an increment could have been lost."""
-    one = made(grown, **about)
+    one = round_with(grown, **about)
     found = one.figures()
     assert (one.result(), (found["lost_least"], found["lost_most"])) == (result, bounds)
     assert all(str(found["harm"]) in sentence(one, language) for language in Language if found["harm"])
@@ -49,7 +49,7 @@ def test_result(grown, about, result, bounds):
 )
 def test_slips(grown, about, words):
     """If no request is acknowledged, or the number falls without --down, the sentence names the probable mistake."""
-    assert words in sentence(made(grown, **about))
+    assert words in sentence(round_with(grown, **about))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def places_of(form):
     return [tuple(name.rstrip("]").split("[")) for name in named if "[" in name], [name for name in named if "[" not in name]
 
 
-def made(name, *points, ended="complete"):
+def result_with(name, *points, ended="complete"):
     """Return a result of an experiment with these points: stage, value, pair, figures, verdict."""
     experiment = shelf.load(name)
     stages, values = (list(dict.fromkeys(point[place] for point in points)) for place in (0, 1))
@@ -68,7 +68,7 @@ def test_experiment_of_the_shelf(name, tmp_path):
         value: {figure: float(figure not in SHARES or value != first) for figure in one.figures}
         for value in [point.value for point in plan]
     }
-    result = made(name, *((point.stage, point.value, point.pair, figures[point.value]) for point in plan))
+    result = result_with(name, *((point.stage, point.value, point.pair, figures[point.value]) for point in plan))
     save(result, tmp_path / f"{name}.csv")
     table, *pictures = write_again(tmp_path)
     assert load(tmp_path / f"{name}.csv").points == result.points
@@ -103,7 +103,7 @@ def test_blocks_are_shuffled():
 
 def test_ratio_is_of_the_pair():
     """A ratio is taken within each pair, and not between two means; the stage that others are compared with has no ratio."""
-    result = made(
+    result = result_with(
         "locks",
         ("lua", "one client", 1, {"cycles_per_s": 50.0}),
         ("redis-py", "one client", 1, {"cycles_per_s": 100.0}),
@@ -121,7 +121,7 @@ def test_ratio_is_of_the_pair():
 def test_finding_of_ttl():
     """The finding states where losses begin and the largest loss; it leaves out VOID runs, and marks a partial result."""
     share = {"acknowledged": 30.0}
-    result = made(
+    result = result_with(
         "ttl",
         ("lua", "0.9", 0, {"lost_share": 0.0, **share}, "KEPT"),
         ("lua", "1.1", 0, {"lost_share": 0.5, **share}, "ADMITTED"),
@@ -139,7 +139,7 @@ def test_finding_of_ttl():
 
 def test_nothing_was_measured(tmp_path):
     """A result without a valid point is drawn, and says that nothing was measured."""
-    result = made("retry", ("lua", "5", 0, {}, "VOID"))
+    result = result_with("retry", ("lua", "5", 0, {}, "VOID"))
 
     table, *_ = write(result, tmp_path)
 

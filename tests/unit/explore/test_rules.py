@@ -20,7 +20,7 @@ from tests.every import every
 TTL_MS = 3000
 
 
-class NobodyFree:
+class NeverFree:
     """A store whose lock is taken, whatever its state."""
 
     def free(self, lock, now_ms):
@@ -41,7 +41,7 @@ def world(task=TASK, known=("L",), waiting=()):
         actors=2,
         program=SimpleNamespace(servers=1),
         lease_ms=TTL_MS,
-        oracle=NobodyFree(),
+        oracle=NeverFree(),
         known=frozenset(known),
         serves=True,
         waiting=lambda state: waiting,

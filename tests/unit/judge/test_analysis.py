@@ -4,7 +4,7 @@ import pytest
 
 from app.journal import Got, Renewed
 from lab.evidence.loss import Mechanism
-from tests.builders import MS, found
+from tests.builders import MS, violations
 
 
 def test_session_ends_before_the_lab_has_finished(made):
@@ -12,7 +12,7 @@ def test_session_ends_before_the_lab_has_finished(made):
     made.increment("holder", 0, 1, at=(0, 1, 19, 20)).increment("next", 0, 0, at=(5, 6, 7, 8), replica="replica-2")
     made.fault("end_session", "holder", at_ms=2, recovered_ms=18, injected_ms=6)
 
-    assert found(made.analyse(final=1)) == [("survives_session_loss", Mechanism.SESSION_ENDED_IN_WORK)]
+    assert violations(made.analyse(final=1)) == [("survives_session_loss", Mechanism.SESSION_ENDED_IN_WORK)]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_freed_by_the_inner_release(made, result, command, answer, released_at, 
     """A lock that the inner release freed is told apart from a lock that expired."""
     made.increment("a", 0, 0, at=(10, 11, 12, released_at), result=result, answer=answer, command=command)
 
-    assert found(made.analyse(final=1, ttl_ms=300, nested="same")) == expected
+    assert violations(made.analyse(final=1, ttl_ms=300, nested="same")) == expected
 
 
 def test_acquire_in_a_thread_of_the_lock(made):
@@ -46,7 +46,7 @@ def test_acquire_in_a_thread_of_the_lock(made):
     for at_ms, event in ((250, "set"), (557, "expired"), (559, "set")):
         made.key_event(event, at_ms)
 
-    assert "exclusive" not in {claim for claim, _ in found(made.analyse(final=1, ttl_ms=300))}
+    assert "exclusive" not in {claim for claim, _ in violations(made.analyse(final=1, ttl_ms=300))}
 
 
 def renewal(key: str, sent_ms: int, command: str = "ping") -> Renewed:
@@ -64,7 +64,7 @@ def test_renewal_needs_a_majority(made, servers, prolongs):
     made.increment("b", 1, 1, at=(90, 101, 102, 103), replica="replica-2")
 
     expected = ("exclusive", Mechanism.GRANTED_TO_TWO) if prolongs else ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)
-    assert found(made.analyse(final=2, ttl_ms=60, has_votes=True)) == [expected]
+    assert violations(made.analyse(final=2, ttl_ms=60, has_votes=True)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_lease_counts_from_the_command_that_set_the_key(made, leased_ms, expecte
     made.increment("a", 0, 0, at=(50, 51, 52, 200), asked=1, sent_ns=48, leased_ns=leased_ms)
     made.increment("b", 1, 1, at=(70, 71, 72, 73), replica="replica-2")
 
-    assert found(made.analyse(final=2, ttl_ms=60)) == [expected]
+    assert violations(made.analyse(final=2, ttl_ms=60)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_release_of_a_lock_that_the_store_forgot(made, answer, expected):
     for at_ms, event in ((330, "set"), (400, "del"), (410, "set"), (413, "del")):
         made.key_event(event, at_ms)
 
-    assert expected in found(made.analyse(final=2, has_faults=True))
+    assert expected in violations(made.analyse(final=2, has_faults=True))
 
 
 def test_lease_that_is_handed_over_goes_on(made):
@@ -104,7 +104,7 @@ def test_lease_that_is_handed_over_goes_on(made):
     made.increment("b", 1, 1, at=(41, 42, 43, 200), commands=0)
     made.increment("c", 2, 2, at=(75, 76, 77, 78), replica="replica-2")
 
-    assert found(made.analyse(final=3, ttl_ms=60)) == [("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)]
+    assert violations(made.analyse(final=3, ttl_ms=60)) == [("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)]
 
 
 @pytest.mark.parametrize("ends_ms", [200, 90])
@@ -119,7 +119,7 @@ def test_late_renewal_of_a_lock_that_was_handed_over(made, ends_ms):
     times = {"sent_ns": 85 * MS, "renewed_ns": 101 * MS}
     made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", answer="nil", command="EVALSHA", begun_by="a", **times))
 
-    assert found(made.analyse(final=2, ttl_ms=5000)) == [("survives_store_restart", Mechanism.STORE_FORGOT_LOCK)]
+    assert violations(made.analyse(final=2, ttl_ms=5000)) == [("survives_store_restart", Mechanism.STORE_FORGOT_LOCK)]
 
 
 @pytest.mark.parametrize("renewed_ms", [16, 25])
@@ -144,7 +144,7 @@ def test_grants_of_the_next_session(made, renewed_ms):
 
     findings = made.analyse(final=1, ttl_ms=30_000)
 
-    assert found(findings) == [("survives_session_loss", Mechanism.SESSION_ENDED_IN_WORK)]
+    assert violations(findings) == [("survives_session_loss", Mechanism.SESSION_ENDED_IN_WORK)]
     assert findings.thefts == 0
 
 
@@ -154,7 +154,7 @@ def test_refusals_that_are_no_fault_of_the_lock(made, changes):
     for number in range(100):
         made.answer(f"r{number}", "failed")
 
-    assert not found(made.analyse(final=0, **{"wait_ms": 10_000} | changes))
+    assert not violations(made.analyse(final=0, **{"wait_ms": 10_000} | changes))
 
 
 @pytest.mark.parametrize(("died_ms", "mechanism"), [(20, Mechanism.GRANTED_TO_TWO), (8, None)])
@@ -165,4 +165,4 @@ def test_dead_holder_that_had_not_read(made, died_ms, mechanism):
     made.fault("kill", "dead", died_ms, 30).answer("dead", "unknown")
     made.increment("next", 0, 0, at=(10, 11, 12, 13), replica="replica-2")
 
-    assert found(made.analyse(final=1)) == ([("exclusive", mechanism)] if mechanism else [])
+    assert violations(made.analyse(final=1)) == ([("exclusive", mechanism)] if mechanism else [])

@@ -4,7 +4,7 @@ import pytest
 
 from app.journal import GaveUp
 from lab.evidence.fault_record import Effect, FaultRecord
-from tests.builders import MS, found
+from tests.builders import MS, violations
 
 
 def left(made, request: str, asked_ms: int, gave_up_ms: int, replica: str = "replica-1", **keys: str):
@@ -31,7 +31,7 @@ def test_busy_lock_blocks_no_waiter(made):
         at = 1600 + 100 * number
         made.increment(f"busy-{number}", number + 1, number + 1, at=(at, at + 1, at + 90, at + 95), asked=at - 790)
 
-    assert found(made.analyse(final=11, ttl_ms=2000, wait_ms=800, tests="waiters_may_leave")) == []
+    assert violations(made.analyse(final=11, ttl_ms=2000, wait_ms=800, tests="waiters_may_leave")) == []
 
 
 @pytest.mark.parametrize(("wait_ms", "guilty"), [(0, True), (700, False)])
@@ -41,7 +41,7 @@ def test_try_that_is_ready_to_wait(wait_ms, guilty, made):
     for number in range(3):
         left(made, f"left-{number}", 10, 510, "replica-2")
 
-    assert bool(found(made.analyse(final=1, wait_ms=wait_ms, tests="answers_a_try_at_once"))) == guilty
+    assert bool(violations(made.analyse(final=1, wait_ms=wait_ms, tests="answers_a_try_at_once"))) == guilty
 
 
 @pytest.mark.parametrize(("waited_ms", "guilty"), [(10, False), (5000, True)])
@@ -51,7 +51,7 @@ def test_try_without_an_answer(waited_ms, guilty, made):
     for number in range(3):
         made.answer(f"ended-{number}", "unknown", end_ns=waited_ms * MS)
 
-    assert bool(found(made.analyse(final=1, wait_ms=0, tests="answers_a_try_at_once"))) == guilty
+    assert bool(violations(made.analyse(final=1, wait_ms=0, tests="answers_a_try_at_once"))) == guilty
 
 
 @pytest.mark.parametrize("effect", [Effect.CLOCKS_JUMP, Effect.CLOCKS_BACK, Effect.SERVERS_RESTART])

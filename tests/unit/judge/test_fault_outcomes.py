@@ -4,7 +4,7 @@ import pytest
 
 from app.journal import Released
 from lab.evidence.loss import Mechanism
-from tests.builders import MS, found
+from tests.builders import MS, violations
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,9 @@ def test_loss_under_a_fault(made, kind, failpoint, persists, expected):
     made.increment("reached", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
     made.fault(kind, "reached", 2, 490, failpoint).key_event("expired", 310)
 
-    assert found(made.analyse(final=1, ttl_ms=300, store_persists=bool(persists), store_syncs=persists or "always")) == [expected]
+    findings = made.analyse(final=1, ttl_ms=300, store_persists=bool(persists), store_syncs=persists or "always")
+
+    assert violations(findings) == [expected]
 
 
 def test_holders_on_one_side_of_a_split(made):
@@ -42,7 +44,7 @@ def test_holders_on_one_side_of_a_split(made):
     made.increment("a", 1, 2, at=(400, 401, 500, 501), replica="replica-2")
     made.increment("b", 1, 1, at=(420, 421, 430, 431), replica="replica-3")
 
-    assert ("exclusive", Mechanism.GRANTED_TO_TWO) in found(made.analyse(final=2, ttl_ms=3000))
+    assert ("exclusive", Mechanism.GRANTED_TO_TWO) in violations(made.analyse(final=2, ttl_ms=3000))
 
 
 @pytest.mark.parametrize(("kind", "entered"), [("fail_command", 1), ("lose_power", 0), ("split_store", 0)])
@@ -66,7 +68,7 @@ def test_late_write(made, kind, final, expected):
     made.increment("a", 0, 0, at=(420, 421, 430, 431), replica="replica-2")
     made.increment("b", 1, 1, at=(440, 441, 450, 451), replica="replica-2")
 
-    assert found(made.analyse(final=final, ttl_ms=3000)) == expected
+    assert violations(made.analyse(final=final, ttl_ms=3000)) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_dead_holder_and_a_clock(made, back, next_ms, expected):
         made.fault("turn_clock_back", "dead", 1, 1900)
     made.increment("next", 0, 0, at=next_ms, replica="replica-2")
 
-    assert found(made.gave_up("waiter", 9000).analyse(final=1, ttl_ms=300)) == expected
+    assert violations(made.gave_up("waiter", 9000).analyse(final=1, ttl_ms=300)) == expected
 
 
 @pytest.mark.parametrize(("nested", "claim"), [("same", "reentrant"), ("crossed", "breaks_deadlock"), ("", None)])
@@ -92,7 +94,7 @@ def test_giving_up_as_a_violation(made, nested, claim):
     """A request that gives up is a violation only if it waited for itself, or in a deadlock."""
     made.increment("a", 0, 0).gave_up("b", 800)
 
-    assert [name for name, _ in found(made.analyse(final=1, ttl_ms=300, nested=nested))] == ([claim] if claim else [])
+    assert [name for name, _ in violations(made.analyse(final=1, ttl_ms=300, nested=nested))] == ([claim] if claim else [])
 
 
 def test_idle_lock_with_waiters(made):
@@ -102,8 +104,8 @@ def test_idle_lock_with_waiters(made):
         at = (start, start + 1, start + 2, start + 10)
         made.increment(f"r{number}", number, number, at=at, asked=0, replica=f"replica-{number % 2}")
 
-    assert ("prompt_handover", Mechanism.WAITERS_SLEPT) in found(made.analyse(final=4, tests="prompt_handover"))
-    assert found(made.analyse(final=4, tests="exclusive")) == []
+    assert ("prompt_handover", Mechanism.WAITERS_SLEPT) in violations(made.analyse(final=4, tests="prompt_handover"))
+    assert violations(made.analyse(final=4, tests="exclusive")) == []
 
 
 WAITING = [(1000, 1100), (1900, 2000), *((1990, at) for at in (3100, 3200, 3300, 3400))]  # the server is back at 3000 ms
@@ -128,7 +130,7 @@ def test_granted_while_a_server_is_down(made, asked_and_got_ms, about, is_broken
 
     findings = made.analyse(final=len(asked_and_got_ms), ttl_ms=300, tests="available_with_a_node_down", **about)
 
-    assert [claim for claim, _ in found(findings)] == ["available_with_a_node_down"] * is_broken
+    assert [claim for claim, _ in violations(findings)] == ["available_with_a_node_down"] * is_broken
 
 
 @pytest.mark.parametrize(("commands", "is_broken"), [(0, False), (1, True)])
@@ -139,4 +141,4 @@ def test_lock_that_is_handed_over_without_a_majority(made, commands, is_broken):
 
     findings = made.analyse(final=1, ttl_ms=500, tests="refuses_without_majority", has_votes=True)
 
-    assert [claim for claim, _ in found(findings)] == ["refuses_without_majority"] * is_broken
+    assert [claim for claim, _ in violations(findings)] == ["refuses_without_majority"] * is_broken

@@ -1,6 +1,6 @@
 """Test how the judge treats a lock that was not written for the lab."""
 
-from tests.builders import found
+from tests.builders import violations
 
 
 def test_lock_that_serves_few(made):
@@ -9,4 +9,4 @@ def test_lock_that_serves_few(made):
     made.increment("r1", 1, 1, at=(3000, 3001, 3002, 3003), asked=5, replica="replica-2")
     made.increment("r2", 2, 2, at=(9000, 9001, 9002, 9003), asked=6, replica="replica-2")
 
-    assert found(made.analyse(final=3, ttl_ms=300, has_faults=True)) == []
+    assert violations(made.analyse(final=3, ttl_ms=300, has_faults=True)) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.judge.fact import Code, Fact
-from tests.builders import found
+from tests.builders import violations
 
 
 @pytest.mark.parametrize("read", [1, None])
@@ -14,7 +14,7 @@ def test_sold_out_is_an_answer(made, read):
     findings = made.analyse(final=1)
 
     assert (findings.account.writes, findings.account.lost, findings.account.disagreement) == (1, 0, None)
-    assert not found(findings)
+    assert not violations(findings)
     assert not findings.mismatches
     assert findings.measures["served_percent"] == 100
 

@@ -64,7 +64,7 @@ class FakeSystem:
         return 1
 
 
-def made(kind: str, for_ms: int = 30) -> Fault:
+def fault_of(kind: str, for_ms: int = 30) -> Fault:
     """Return a fault with its defaults; a time without a default is for_ms."""
     needed = [field.name for field in fields(faults()[kind]) if field.required]
     return parse({"kind": kind} | dict.fromkeys(needed, for_ms), "made.toml")
@@ -89,7 +89,7 @@ def folder(tmp_path) -> Path:
 @every("kind", faults)
 def test_fault_has_one_failpoint(kind, tmp_path):
     """Every fault is prepared at one failpoint."""
-    fault_injector.prepare([made(kind)], tmp_path / "faults")
+    fault_injector.prepare([fault_of(kind)], tmp_path / "faults")
 
     (path,) = (tmp_path / "faults").iterdir()
     injection = json.loads(path.read_text(encoding="utf-8"))
@@ -100,7 +100,7 @@ def test_fault_has_one_failpoint(kind, tmp_path):
 @pytest.mark.parametrize("kind", faults())
 def test_fault_is_injected_and_recovered(kind, folder):
     """Every fault is injected once, recovered in time, and recorded."""
-    one, system = made(kind), FakeSystem()
+    one, system = fault_of(kind), FakeSystem()
 
     with fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
         reach(folder, kind)
@@ -132,7 +132,7 @@ def late():
 
 def test_holder_waits_for_a_late_lab(folder, late):
     """A holder waits until the lab has ended its session: otherwise the lab could end the session of a later holder."""
-    fault = made("end_session", for_ms=1)
+    fault = fault_of("end_session", for_ms=1)
     fault_injector.prepare([fault], folder.parent / "prepared")
     holder = threading.Thread(target=Failpoints(folder.parent / "prepared", "replica-1").reach, args=("read", "after", "r1"))
 
@@ -150,7 +150,7 @@ def test_holder_waits_for_a_late_lab(folder, late):
 
 def test_late_fault_lasts_as_long(folder, late):
     """A fault that begins late lasts for ``for_ms`` after its beginning."""
-    with fault_injector.injecting([made("stall_redis", for_ms=100)], folder, late, folder.parent / "faults.jsonl"):
+    with fault_injector.injecting([fault_of("stall_redis", for_ms=100)], folder, late, folder.parent / "faults.jsonl"):
         reach(folder, "stall_redis")
         time.sleep(0.2)  # longer than for_ms
         late.may_go.set()
@@ -163,7 +163,7 @@ def test_late_fault_lasts_as_long(folder, late):
 def test_lab_that_comes_too_late(folder, monkeypatch):
     """If the request has gone on before the lab did its part, the run fails: the fault acted on another holder."""
     monkeypatch.setattr(fault_injector, "ANSWERED_WITHIN_S", 0.0)
-    injecting = fault_injector.injecting([made("end_session")], folder, FakeSystem(), folder.parent / "faults.jsonl")
+    injecting = fault_injector.injecting([fault_of("end_session")], folder, FakeSystem(), folder.parent / "faults.jsonl")
 
     def is_answered() -> None:
         reach(folder, "end_session")
@@ -186,16 +186,16 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
 )
 def test_fault_that_awaits_a_grant(folder, kind, is_granted, past_s, is_over):
     """A fault that awaits the grant of another request lasts until that grant, but at most GRANTED_WITHIN_S longer."""
-    injector = fault_injector._Injector([made(kind)], folder, FakeSystem(), folder.parent / "faults.jsonl")
+    injector = fault_injector._Injector([fault_of(kind)], folder, FakeSystem(), folder.parent / "faults.jsonl")
     if is_granted:
         (folder / f"{kind}-1.granted").touch()
 
-    assert injector.is_over(made(kind), f"{kind}-1", int(past_s * 1e9)) is is_over
+    assert injector.is_over(fault_of(kind), f"{kind}-1", int(past_s * 1e9)) is is_over
 
 
 def test_interrupted_run_recovers(folder):
     """A fault that still lasts is recovered when the run is interrupted."""
-    one, system = made("freeze", for_ms=300), FakeSystem()
+    one, system = fault_of("freeze", for_ms=300), FakeSystem()
 
     with suppress(KeyboardInterrupt), fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
         reach(folder, "freeze")
@@ -215,7 +215,7 @@ def test_failed_fault_is_named(folder, method, words):
         raise OSError("no such server")
 
     setattr(system, method, refuse)
-    two = [made("stall_redis", for_ms=100), made("cut_off", for_ms=100)]
+    two = [fault_of("stall_redis", for_ms=100), fault_of("cut_off", for_ms=100)]
 
     def both_are_reached() -> None:
         for kind, called in (("cut_off", ("cut_off", RECORD)), ("stall_redis", (method,))):
@@ -231,7 +231,7 @@ def test_failed_fault_is_named(folder, method, words):
 
 def test_unreached_fault_is_not_recorded(folder):
     """A fault whose failpoint no request reached is not recorded."""
-    with fault_injector.injecting([made("kill")], folder, FakeSystem(), folder.parent / "faults.jsonl"):
+    with fault_injector.injecting([fault_of("kill")], folder, FakeSystem(), folder.parent / "faults.jsonl"):
         pass
 
     assert list(History(folder.parent).faults()) == []

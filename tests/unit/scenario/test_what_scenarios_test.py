@@ -6,7 +6,7 @@ from app.locks import stages
 from lab.experiments.matrix import expectations, promised
 from lab.judge.promises import PATIENCE_MS
 from lab.scenario import reader
-from tests.builders import MS, found
+from tests.builders import MS, violations
 
 
 @pytest.mark.parametrize(("waited_ms", "guilty"), [(2 * 300 + PATIENCE_MS - 1, False), (2 * 300 + PATIENCE_MS + 1, True)])
@@ -15,7 +15,7 @@ def test_time_of_a_deadlock(made, waited_ms, guilty):
     made.increment("a", 0, 0, at=waited_ms, asked=0, outcome=None)
     made.answer("a", "acknowledged", "replica-1", 0, (waited_ms + 3) * MS, 1)
 
-    claims = [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, nested="crossed"))]
+    claims = [claim for claim, _ in violations(made.analyse(final=1, ttl_ms=300, nested="crossed"))]
 
     assert claims == (["breaks_deadlock"] if guilty else [])
 
