@@ -155,7 +155,7 @@ class Made:
         return self
 
     def analyse(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
-        """Analyse the history: by default one of a scenario whose work takes as long as a lease."""
+        """Analyse the history. By default, the work of its scenario takes as long as a lease."""
         return analyse(
             History(self.folder),
             RunFacts(

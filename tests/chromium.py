@@ -51,7 +51,7 @@ def chromium() -> Iterator[Any]:
     executable = shutil.which("chromium-headless-shell") or program("chromium")
     from playwright.sync_api import sync_playwright  # here, because most tests need no browser
 
-    root = ["--no-sandbox"] if os.geteuid() == 0 else []  # it refuses root a sandbox
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has no sandbox for root
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=executable, args=[*QUIET, NOBODY, *root])
         yield running

@@ -60,7 +60,7 @@ def listens(port: int) -> bool:
 
 
 def lab(*words: str, cwd: Path, timeout_s: float = PATIENCE_S, env: dict[str, str] | None = None) -> Done:
-    """Run a command of the lab to its end. env: what is added to this process's environment."""
+    """Run a command of the lab to its end. env: variables in addition to the environment of this process."""
     about: dict[str, Any] = {"cwd": cwd, "timeout": timeout_s, "env": {**os.environ, **(env or {})}}
     done = subprocess.run([LAB, *map(str, words)], capture_output=True, text=True, check=False, **about)
     return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())

@@ -50,7 +50,7 @@ class Trial(NamedTuple):
 
     @property
     def shelf(self) -> str:
-        """Return the shelf on which the lock stands."""
+        """Return the shelf of the lock."""
         return self.lock.rpartition("/")[0]
 
     @property
@@ -60,7 +60,7 @@ class Trial(NamedTuple):
 
     @property
     def verdicts(self) -> list[str]:
-        """Return the names of the verdicts that are expected."""
+        """Return the names of the expected verdicts."""
         verdicts: list[str] = EXPECTED[self.lock].get("verdict", ["KEPT" if self.shelf.endswith("sound") else "BROKEN"])
         return verdicts
 
@@ -70,7 +70,7 @@ class Trial(NamedTuple):
 
     @property
     def most(self) -> int:
-        """Return how many runs are made at most."""
+        """Return the largest number of runs."""
         return 3 if Verdict.BROKEN.name in self.verdicts else 2
 
     def hold(self, judgement: Judgement, claims: set[str]) -> None:

@@ -2,7 +2,7 @@
 
 
 class FakeClock:
-    """Stands for the module ``time``: a sleep moves the clock, and is counted."""
+    """Replaces the module ``time``: a sleep moves the clock, and is counted."""
 
     def __init__(self) -> None:
         self.now_s = 100.0

@@ -32,7 +32,7 @@ class FakeRedis:
         self.ttls_ms: dict[str, int] = {}
         self.messages = FakeChannel()
         self.subscriptions = self
-        # the roles of the scripts that requests have run; on a busy machine the thread that renews comes in between
+        # the roles of the scripts that requests have run, without renewals, whose time depends on the machine
         self.ran: list[str] = []
 
     @contextmanager

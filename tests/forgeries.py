@@ -1,4 +1,4 @@
-"""A sound run, a broken run, and changes of their folders."""
+"""Make a sound run, a broken run, and changes of their folders."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Change = Callable[[Path], None]
 
 
 def recorded(folder: Path, lossy: bool, keeps_inventory: bool = False) -> Path:
-    """Record a run of twelve requests under a lock. lossy: r7 comes in while r6 is inside, and both write the same value."""
+    """Record a run of twelve requests under a lock. lossy: r7 gets the lock while r6 is inside, and both write the same value."""
     made, value = Made(folder), 0
     keys: list[tuple[int, str]] = []
     for number in range(REQUESTS):

@@ -1,4 +1,4 @@
-"""The kept runs of the reference ladder and of the chapters, for tests that need a run and do not make it."""
+"""Read the kept runs of the reference ladder and of the chapters, for tests that need a run and do not make it."""
 
 from pathlib import Path
 

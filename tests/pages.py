@@ -17,7 +17,7 @@ def assert_self_contained(page: Path) -> None:
 
 
 def data_of(page: Path, name: str = "data") -> Any:
-    """Return what a page holds for its scripts under a name."""
+    """Return the data that a page has for its scripts under this name."""
     found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
     return json.loads(found[1])
 

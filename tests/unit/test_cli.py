@@ -361,7 +361,7 @@ def test_matrix_without_a_server(run_lab, monkeypatch, tmp_path):
     ],
 )
 def test_error_in_an_own_stage(run_lab, tmp_path, wrong, words):
-    """An error in a reader's own stage is bad input and not a broken lock, also one that would end the lab with status 0."""
+    """An error in a user's own stage is bad input and not a broken lock, even if it would end the lab with status 0."""
     (tmp_path / "mine.py").write_text(f"from app.lock import Lock, Stage, claims\n{wrong}\n", encoding="utf-8")
 
     status, out, errors = run_lab("run", "rush", "--stage", "./mine.py")
@@ -392,7 +392,7 @@ def test_name_of_an_own_stage(run_lab, tmp_path, name, words):
 
 
 def test_stage_of_the_shelf_that_ends_the_lab(run_lab, monkeypatch, tmp_path):
-    """A file in the folder of the stages that would end the lab is named as well."""
+    """If a file in the folder of the stages would end the lab, the error names this file."""
     file = tmp_path / "zz.py"
     file.write_text("\nraise SystemExit(0)\n", encoding="utf-8")
     monkeypatch.setattr("lab.scenario.stages.SHELF", tmp_path)

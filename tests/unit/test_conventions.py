@@ -128,6 +128,7 @@ EXPERIMENTS = lab.get_command(None, "experiment").commands
 
 @every("line, where", commands)
 def test_every_command_that_is_told_exists(line, where):
+    """Each command in a docstring or a document exists, with its options, its stages and its scenario."""
     words = shlex.split(line)
     if words[0] == "make":
         makefile = (HOME / "Makefile").read_text(encoding="utf-8")
@@ -146,7 +147,7 @@ def test_every_command_that_is_told_exists(line, where):
     while isinstance(command, Group) and words and not words[0].startswith("-"):
         command = command.get_command(None, words.pop(0))
         assert command, line
-    if isinstance(command, Group) or not words:  # named only
+    if isinstance(command, Group) or not words:  # the document only names it
         return
     context = command.make_context(line, words, resilient_parsing=False)
     named = [context.params.get(key) for key in ("stage", "one", "other") if context.params.get(key)]
@@ -172,7 +173,7 @@ def test_every_document_is_found():
     assert [path.name for path in DOCUMENTS if path.name != "README.md" and f"{path.name})" not in linked] == []
 
 
-HEAVY = {"app.stores.redis_connection", "kazoo", "numpy", "sqlalchemy", "locust"}  # of replicas, of charts, of the load
+HEAVY = {"app.stores.redis_connection", "kazoo", "numpy", "sqlalchemy", "locust"}  # for replicas, charts and the load alone
 OF_PAGES = {"matplotlib", "redis", "rich", "flask"}  # ``lab --help`` needs none of them
 OTHERS = {"kazoo", "app.locks.pubsub"}  # the client of another store, and another stage
 MOST_OF_A_RUN = 110  # modules of the lab and the app that a run needs, without those of its stage and its store

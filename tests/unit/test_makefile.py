@@ -73,7 +73,7 @@ def test_values_arrive_as_typed(folder, evil):
     ("words", "expected"),
     [
         (["scenario", "STAGE=lua", "SEED="], ["run", "rush", "--stage", "lua"]),  # an empty value is none
-        (["scenario", "STGE=lua"], ["run", "rush", "--stge", "lua"]),  # which the lab refuses
+        (["scenario", "STGE=lua"], ["run", "rush", "--stge", "lua"]),  # the lab refuses this option
         (["experiment", "NAME=ttl", "STAGE=lua uuid"], ["experiment", "ttl", "--stage", "lua", "--stage", "uuid"]),
         (["ladder", "REPEAT=5"], ["experiment", "ladder", "--repeat", "5"]),
         (["ui"], ["ui"]),

@@ -88,7 +88,7 @@ def test_command_that_prolongs_a_lease(command, expected):
     ],
 )
 def test_statements(statement, answer, name, means):
-    """The name of a statement is its first word; only an INSERT and a named lock are answered with a clear yes or no."""
+    """The name of a statement is its first word; the answer to a change of a row, or about a named lock, is a clear yes or no."""
     assert (statements.name_of(statement), statements.meaning(name, statement, answer)) == (name, means)
 
 

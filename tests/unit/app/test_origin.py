@@ -7,10 +7,7 @@ from lab.servers.programs.gunicorn import Gunicorn
 
 
 def test_names_that_a_user_adds():
-    """A replica accepts the names in LAB_HOSTS; in a container it listens on all addresses, and by default accepts any name.
-
-    If it accepts any name, the origin of a request must still be the host that the request names.
-    """
+    """A replica accepts the names in LAB_HOSTS, and in a container any name; an Origin must be the host of the request."""
 
     def status(names: str, host: str, **more: str) -> int:
         client = create_app(stage="none", hosts=names).test_client()

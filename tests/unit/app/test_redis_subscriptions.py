@@ -1,4 +1,4 @@
-"""Test the subscriptions: a process is subscribed while a thread listens, and keeps no message for which no thread waits."""
+"""Test the subscriptions: a process is subscribed to a channel only while one of its threads listens."""
 
 import queue
 import threading

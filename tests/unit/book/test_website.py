@@ -120,5 +120,6 @@ def test_website_is_complete(pages):
 
 
 def test_dead_link_is_refused():
+    """A link that leads to no file of the project is refused, with the name of its page."""
     with pytest.raises(BadInput, match=r"README\.md: the link docs/nothing\.md leads nowhere"):
         website.followed('<a href="docs/nothing.md">', website.HOME / "README.md")

@@ -66,6 +66,7 @@ def test_several_hosts():
 
 
 def test_slow_host_is_asked_more_often():
+    """A host with long round trips is asked more often; the error of a reading is half of its round trip."""
     quick, slow = Host(0, [1]), Host(0, [50])
 
     assert (quick.clock().error_ns, slow.clock().error_ns) == (MS // 2, 25 * MS)

@@ -291,6 +291,6 @@ def test_kept_network_loses_no_run(engine, networks, down):
 
 @pytest.mark.parametrize(("networks", "containers"), [("lab-1_default\n", "4f1d\n"), ("", "")])
 def test_failed_down_is_reported(engine, networks, containers):
-    """A failed `down` is reported if containers are left, or if the lists are empty."""
+    """A failed `down` is reported if a container is left, or if the engine lists no network: then nothing is known."""
     with pytest.raises(EngineFailed, match="down --volumes"):
         engine(networks, containers, "false").down()

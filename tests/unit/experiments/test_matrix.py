@@ -157,7 +157,7 @@ def test_a_matrix_is_resumed(conducted, tmp_path):
 
 
 def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
-    """The matrix is written before each round after the first, so a killed command loses only the current round."""
+    """The matrix is written after each round, so a killed command loses only the current round."""
     conduct, was_written = matrix.conduct, []
 
     def observed(*what, **how):

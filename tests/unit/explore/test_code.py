@@ -195,7 +195,7 @@ def test_waiter_that_spins(tree):
 
 @pytest.mark.parametrize("tree", [PATIENT], indirect=True, ids=["patient"])
 def test_client_that_gives_up(tree):
-    """A client whose socket has a time-out gives up when it is over; if the connection breaks, it raises another error."""
+    """A client gives up when the time-out of its socket is over; if the connection breaks, it raises another error."""
     (waits,) = tree.nodes[0].pending
 
     assert (waits.words, waits.patience_ms, waits.until_ms) == ((b"BLPOP", b"q", b"0"), 1000, None)

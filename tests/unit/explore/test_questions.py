@@ -34,7 +34,7 @@ def test_requests_of_a_replica():
 
 
 def test_ttls_of_a_lock():
-    """A lock whose TTL is in its code, or has whole seconds, is searched with no other TTL."""
+    """A lock whose TTL is in its code, or must be whole seconds, is searched with no other TTL."""
     fixed = replace(stages()["lua"], has_fixed_ttl=True, ttl_ms=2000)
     whole = replace(stages()["lua"], ttl_step_ms=1000)
 

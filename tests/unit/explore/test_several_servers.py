@@ -89,7 +89,7 @@ def learned(*sent):
 
 
 def test_unnoticed_commands():
-    """No client notices when a release without a vote runs; it notices a SET, whose answer depends on other commands."""
+    """No client can notice when a release without a vote runs; the answer of a SET depends on the commands before it."""
     unnoticed = learned((SET[b"A"], RELEASE[b"A"]), (SET[b"B"], RELEASE[b"B"]))
 
     assert [unnoticed.is_unnoticed(state, 0, RELEASE[b"A"], 0) for state in (0, 1, 2)] == [True, False, True]

@@ -41,7 +41,7 @@ def test_acquire_in_a_thread_of_the_lock(made):
 
     sent(241, 258)  # the elder's acquire; its request goes on late
     made.increment("elder", 0, 0, at=(258, 259, 900, 901), asked=240, commands=0, sent_ns=0)
-    sent(530, 559)  # the younger's: sent before the elder's lease can have ended, carried out after it
+    sent(530, 559)  # the younger's acquire: sent before the elder's lease can have ended, carried out after it
     made.increment("younger", 0, 1, at=(560, 561, 950, 951), asked=241, commands=0, sent_ns=0)
     for at_ms, event in ((250, "set"), (557, "expired"), (559, "set")):
         made.key_event(event, at_ms)
@@ -87,7 +87,7 @@ def test_lease_counts_from_the_command_that_set_the_key(made, leased_ms, expecte
     ],
 )
 def test_release_of_a_lock_that_the_store_forgot(made, answer, expected):
-    """A holder whose lock the store forgot deletes the next holder's lock only if its command deleted a key."""
+    """A holder whose lock the store forgot is charged with the next holder's lock only if its command deleted a key."""
     made.increment("forgotten", 0, 0, at=(10, 11, 12, 400), answer=answer)
     made.fault("restart_redis", "forgotten", at_ms=100, recovered_ms=150)
     made.increment("robbed", 1, 2, at=(330, 331, 800, 900), replica="replica-2")
@@ -150,7 +150,7 @@ def test_grants_of_the_next_session(made, renewed_ms):
 
 @pytest.mark.parametrize("changes", [{"wait_ms": 0}, {"has_faults": True}, {"is_complete": False}, {"nested": "crossed"}])
 def test_refusals_that_are_no_fault_of_the_lock(made, changes):
-    """Refusals do not count after a fault, in a part of a run, in a deadlock, or if the requests were not ready to wait."""
+    """Refusals do not count with faults, in an incomplete run, in a deadlock, or if the requests did not wait."""
     for number in range(100):
         made.answer(f"r{number}", "failed")
 

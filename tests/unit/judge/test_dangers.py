@@ -46,7 +46,7 @@ def test_try_that_is_ready_to_wait(wait_ms, guilty, made):
 
 @pytest.mark.parametrize(("waited_ms", "guilty"), [(10, False), (5000, True)])
 def test_try_without_an_answer(waited_ms, guilty, made):
-    """A try without an answer was kept waiting, unless the load ended too soon after it."""
+    """A try without an answer counts as kept waiting, unless the load ended too soon after it."""
     made.increment("a", 0, 0, at=(0, 1, 2, 3))
     for number in range(3):
         made.answer(f"ended-{number}", "unknown", end_ns=waited_ms * MS)

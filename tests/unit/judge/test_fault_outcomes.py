@@ -61,7 +61,7 @@ def test_lock_that_a_failed_request_left(made, kind, entered):
     [("delay_write", 1, [("survives_a_delayed_write", Mechanism.WRITE_UNCONFIRMED)]), ("delay_write", 2, []), ("slow", 1, [])],
 )
 def test_late_write(made, kind, final, expected):
-    """A write that arrives after it was given up breaks the promise if it destroys increments; it may never arrive."""
+    """A delayed write breaks the promise if it destroys increments when it arrives; one that never arrives does not."""
     made.increment("late", 0, None, at=(0, 1, 900, 901), outcome="unknown").fault(kind, "late", 2, 800, "write.before")
     given_up = Released(request="late", releasing_ns=400 * MS, released_ns=401 * MS, result="error: no answer", commands=1)
     made.line("journal/replica-1.jsonl", given_up)

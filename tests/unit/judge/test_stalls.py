@@ -13,7 +13,7 @@ MS = 1_000_000
         ("slow", "replica-1", 980, 2010, 1030),  # a fault that stops no process
         ("freeze", "replica-1", 980, 4000, 2000),  # stopped for longer than the fault lasted
         ("freeze", "replica-1", 3000, 4000, 1000),  # after the fault
-        ("freeze", "replica-1", 100, 900, 800),  # before it
+        ("freeze", "replica-1", 100, 900, 800),  # before the fault
     ],
 )
 def test_fault_explains_a_gap(made, kind, replica, since_ms, until_ms, left_ms):

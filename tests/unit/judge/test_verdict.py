@@ -35,11 +35,12 @@ from tests.every import every
     ],
 )
 def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
+    """The verdict follows from the claims, the losses, the danger and the end of the run."""
     assert weigh(record_of_ten(claims, ended), findings_of_ten(lost, handovers)).verdict == verdict
 
 
 def test_an_interrupt_is_reason_enough():
-    """The printed reason of an interrupted run is the interrupt alone, because all else follows; verdict.json keeps the rest."""
+    """The only printed reason of an interrupted run is the interrupt; verdict.json keeps the reasons that follow from it."""
     judgement = weigh(record_of_ten(["exclusive"], "interrupted"), findings_of_ten())
     (ended,) = judgement.why
     more = msgspec.structs.replace(judgement, why=[ended, Fact(Code.NOT_SERVED_UNKNOWN, 6)])

@@ -37,7 +37,7 @@ def test_version_of_a_package(name):
 
 
 def test_packages_have_no_address():
-    """The lock file of npm has hashes and names no registry, and the lab installs each package of Debian that it needs."""
+    """The lock file of npm has hashes and names no registry, and the lab can install each package in the list of Debian's."""
     text = (environments.LOCKED / "node" / "package-lock.json").read_text(encoding="utf-8")
 
     assert not re.findall(r'"resolved"|registry', text)
@@ -58,7 +58,7 @@ def test_no_debian(manager, monkeypatch):
 
 
 def test_another_version_of_debian(monkeypatch):
-    """An environment is refused if the system has another version of its library than the shelf."""
+    """An environment is refused if the system has another version of its library than the shelf names."""
     monkeypatch.setattr(prerequisites, "manager", lambda: "apt")
     monkeypatch.setattr(environments.bootstrap, "install_servers", lambda stores: None)
     monkeypatch.setattr(environments, "_do", lambda command: "2:99.1+dfsg-3")

@@ -35,7 +35,7 @@ def judged(verdict=Verdict.BROKEN, violations=(), commands_per_increment=40.0):
     ],
 )
 def test_shows(known, about, is_shown):
-    """A run shows a failure if it broke the claim by its mechanism, or needed as many commands; a VOID run shows nothing."""
+    """A run shows a failure if it broke the claim by the mechanism, or needed as many commands; a VOID run shows nothing."""
     found = judged(**about)
 
     assert known.shows(found) is is_shown

@@ -72,7 +72,7 @@ def test_long_ttl_is_announced(mine):
 
 
 def test_scenarios_of_the_claims_are_run(mine):
-    """Each scenario that fits the lock and can break one of its claims runs; each other has the reason why it does not run."""
+    """Each scenario that fits the lock and can break one of its claims runs; each other scenario has a reason not to run."""
     stage = find_stage(mine)
     tasks = {task.scenario.name: task for task in plan(stage, ())}
 

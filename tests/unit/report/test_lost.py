@@ -13,7 +13,7 @@ def changed(result, **figures):
 
 
 def test_parts_add_up_to_the_requests():
-    """Each request of the reference ladder is in one part of its bar, also of the stage that writes more than once a request."""
+    """Each request of the reference ladder is in one part of its bar, also for a stage that writes twice for a request."""
     rows = ordered(reference.ladder())
 
     assert {sum(row.parts.values()) for row in rows} == {5000}
@@ -22,6 +22,7 @@ def test_parts_add_up_to_the_requests():
 
 
 def test_title_names_the_worst_run():
+    """The title names the worst run that is not VOID: by its losses, or else by its refusals."""
     none, incr = reference.of_stage("none"), reference.of_stage("incr")
     void = changed(none, verdict=Verdict.VOID)
     refusing = changed(incr, acknowledged=9, failed=4991)

@@ -19,6 +19,7 @@ CELLS = [
 
 
 def test_matrix_page_marks_it(tmp_path):
+    """The page of the matrix marks a kept promise with losses, in its cell and in the legend."""
     page, _ = matrix_page.write_page(CELLS, tmp_path, Origin())
 
     text = page.read_text(encoding="utf-8")

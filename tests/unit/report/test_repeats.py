@@ -23,6 +23,7 @@ from tests.kept_runs import of_ladder
     ],
 )
 def test_mean_has_the_least_and_the_most(samples, value):
+    """The mean of samples is geometric, or arithmetic if one is 0, and has the least and the most sample."""
     assert geometric_mean(samples) == pytest.approx((value, min(samples), max(samples), len(samples)))
 
 

@@ -54,7 +54,7 @@ def test_void_is_the_headline(tmp_path):
 
 
 def test_few_grants_have_no_hundredth(tmp_path):
-    """With fewer than 200 grants, the page has no figure of the longest hundredth of the waits."""
+    """With fewer than 200 grants, the page has no 99th percentile of the waits."""
     result = result_of(tmp_path, acknowledged=60, writes=60, lost=0, final=60, wait_ms={"p50": 1, "p99": 9, "max": 9})
 
     assert not any("99" in words for words in RunPage(result, 60, ENGLISH).price())

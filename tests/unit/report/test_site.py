@@ -24,7 +24,7 @@ WRITE += "shutil.copytree(folder, reports / 'runs' / folder.name); site.write(re
 
 @pytest.fixture
 def reports(tmp_path) -> Path:
-    """Four runs of the reference, as if they had just been made."""
+    """Return a folder with four runs of the reference, as if they had just been made."""
     folders(tmp_path / "runs", most=4)
     return tmp_path
 

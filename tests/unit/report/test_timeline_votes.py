@@ -106,5 +106,6 @@ def test_loser_has_no_majority(made):
 
 
 def test_few_servers_do_not_vote(forgotten):
+    """Fewer than three lock servers have no votes."""
     assert voters_of(["lock-redis-1", "lock-replica-1", "lock-redis-2"]) == []
     assert voters_of(["", "lock-redis"]) == []

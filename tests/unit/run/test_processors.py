@@ -46,5 +46,5 @@ def test_run_is_not_among_the_others():
 
 
 def test_short_run_says_nothing():
-    """A moment shorter than a tick of the kernel has no share of other programs."""
+    """For a moment shorter than a tick of the kernel, the share of other programs is unknown."""
     assert Processors(os.getpid()).used()[1] is None

@@ -55,7 +55,7 @@ def test_failed_start(tmp_path, monkeypatch, error):
 
 
 def test_failed_fault(tmp_path, monkeypatch):
-    """A fault that cannot be injected ends the run; its evidence stays, with the reason on record."""
+    """A fault that cannot be injected ends the run; its evidence stays, with the reason."""
     with pytest.raises(LabFailed, match="OSError: no leader to kill") as caught:
         conducted(tmp_path, monkeypatch, lambda: None, fails(OSError("no leader to kill")))
 

@@ -28,6 +28,7 @@ IN_CONTAINERS, WITHOUT_ENGINE = (partial(refuse_in_containers, control=control) 
     ],
 )
 def test_where_a_fault_works(where, scenario, name):
+    """A fault works if the place of the run has its target and its needs."""
     where(stage(name), reader.load(scenario))
 
 
@@ -42,5 +43,6 @@ def test_where_a_fault_works(where, scenario, name):
     ],
 )
 def test_where_a_fault_is_refused(where, scenario, name, why):
+    """A fault is refused by name if the place of the run lacks its target or one of its needs."""
     with pytest.raises(BadInput, match=why):
         where(stage(name), reader.load(scenario))

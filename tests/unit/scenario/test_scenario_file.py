@@ -31,7 +31,7 @@ def fault(**changed: object) -> dict:
 
 
 # The changes of a scenario file, and words of the refusal: the key, the value, and the allowed values. Each type and each
-# kind of limit is there once: `test_no_value_breaks_the_check` gives values of all types to all keys.
+# kind of limit occurs once: `test_no_value_breaks_the_check` gives values of all types to all keys.
 TABLES = [
     # a text
     ({"title": 5}, ["title", "one line of text", "not 5"]),
@@ -163,7 +163,7 @@ def test_values_at_the_limits_are_accepted():
 
 
 def test_fault_at_no_server_of_a_stage():
-    """A scenario whose fault acts only on servers that a stage's store does not have does not fit the stage."""
+    """A scenario does not fit a stage if its fault acts only on servers that the stage's store does not have."""
     made = reader.parse("own", BASE | {"faults": [KILL_NODES | {"nodes": [2, 3]}]}, "own.toml")
 
     assert made.misfit(stages()["redlock"]) is None

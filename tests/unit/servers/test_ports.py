@@ -87,7 +87,7 @@ def test_ports_are_held_until_all_has_ended(only_block, tmp_path):
 
 
 def taken() -> PortBlock | None:
-    """Take the only block, if it is free."""
+    """Take the only block and return it; None if it is taken."""
     with contextlib.suppress(NotReady):
         return PortBlock()
     return None

@@ -67,6 +67,7 @@ def test_lock_that_was_left(made):
 
 
 def test_lock_that_was_entered(made):
+    """The facts have the request that left its lock, the request that entered it, and the number of such entries."""
     left(made, 20).key_event("hincrby", 20)
 
     one, other, number = happened(made, 2, "reenters_only_its_own", ttl_ms=300)

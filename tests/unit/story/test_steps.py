@@ -87,6 +87,7 @@ def kept() -> dict[str, StepsOfLoss]:
 
 
 def test_each_kept_loss_has_steps():
+    """The kept runs with lost increments have steps, and no others."""
     assert set(kept()) == {name for name, picture in KEPT.items() if picture.lost and picture.losses} != set()
 
 

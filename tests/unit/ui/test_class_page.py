@@ -39,7 +39,7 @@ def state() -> Iterator[LiveState]:
 
 
 def test_address_for_phones():
-    """Phones get an address only if the page listens beyond this machine."""
+    """Phones get an address only if other machines can reach the page."""
     assert [addresses.from_elsewhere(host) for host in ("127.0.0.1", "localhost", "192.0.2.7")] == ["", "", "192.0.2.7"]
     assert not addresses.from_elsewhere("0.0.0.0").startswith("127.")
 

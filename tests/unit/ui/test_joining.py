@@ -101,7 +101,7 @@ def test_one_scan_joins(server):
 
 
 def test_voting_key_only_votes(server):
-    """A phone can neither start, stop nor choose a step: it is refused, and the teacher's page leads it to its own page."""
+    """A phone can neither start, stop nor choose a step: it is refused, and the teacher's page sends it to the phones' page."""
     phone = Visitor(server)
     phone.scan()
 
@@ -208,7 +208,7 @@ def test_this_machine_may_look(server):
     assert '"teacher":false' in projector.ask("GET", "/projector").text
     assert [projector.post(what).status for what in LEADING] == [403] * len(LEADING)
     assert projector.post("prediction", VOTE).status == 403
-    rebound = Visitor(server, Host="evil.example")  # a name of another site that was made to point here
+    rebound = Visitor(server, Host="evil.example")  # another site's name that leads to this machine
     assert rebound.ask("GET", "/projector").headers["Location"].startswith("/join")
     projector.comes_from = "127.0.0.2"  # from another address, whatever name it gives this machine
     assert projector.ask("GET", "/projector").headers["Location"].startswith("/join")
@@ -312,7 +312,7 @@ def test_two_pages_never_share_a_port():
     with ExitStack() as open_:
         taken = []
         for port in (addresses.LOCUST_PORT, addresses.PAGE_PORT):
-            with suppress(OSError):  # another program of this machine has it: that is as good
+            with suppress(OSError):  # another program has this port: then it is taken as well
                 taken.append(open_.enter_context(socket.create_server((HERE, port))).getsockname()[1])
 
         page, locust = addresses.ports(HERE, None, None)
@@ -322,6 +322,7 @@ def test_two_pages_never_share_a_port():
 
 
 def test_wanted_port_is_not_replaced():
+    """A port that the user has chosen and that is taken is refused, with the option for another port."""
     with socket.create_server((HERE, 0)) as one:
         port = one.getsockname()[1]
         for pair, option in (((port, 0), "--port"), ((0, port), "--locust-port")):

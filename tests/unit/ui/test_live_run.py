@@ -59,7 +59,7 @@ def run(tmp_path):
 
 
 def test_tail_reads_each_byte_once(tmp_path):
-    """Each byte is read once, and a torn line when it is complete."""
+    """Each byte is read once, and a line without its end is read when it is complete."""
     path, tail = tmp_path / "growing", Tail(tmp_path / "growing")
 
     assert tail.lines() == b""
@@ -207,7 +207,7 @@ OTHER = "made by a page of another site"
         ("GET", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, ""),  # a link
         ("GET", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}, OTHER),
         *(("GET", {"Host": host}, "the Host must be") for host in ("[", "", "127.0.0.1.evil.example", "127.0.0.1@evil.example")),
-        ("GET", {"Host": "evil.example:8089"}, "the Host must be"),  # a name that was made to point to this machine
+        ("GET", {"Host": "evil.example:8089"}, "the Host must be"),  # another site's name that leads to this machine
     ],
 )
 def test_requests_of_another_site(method, said, why):

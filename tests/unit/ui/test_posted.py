@@ -27,7 +27,7 @@ def test_empty_fields_are_the_scenarios():
     ],
 )
 def test_users_are_the_scenarios(scenario, requests, typed, users):
-    """If the field of users is empty or has its first value, the users are the scenario's; otherwise they are as typed."""
+    """If the field of users is empty or keeps its first value, the users are the scenario's; otherwise they are as typed."""
     form = {"stage": "lua", "scenario": scenario, "requests": requests, "user_count": typed, "spawn_rate": str(AT_ONCE)}
     order = read(FORM | EMPTY | form)
 

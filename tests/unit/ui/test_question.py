@@ -56,7 +56,7 @@ def killed(next_ms: int | None) -> FaultOutcome:
 @every("verdict", lambda: list(Verdict))
 @every("lost", [0, 3])
 def test_only_a_kept_promise_is_green(claim, verdict, lost):
-    """Whatever the claim, the figure is green only if the verdict is KEPT and nothing was lost otherwise."""
+    """Whatever the claim, the figure is green only if the verdict is KEPT and no increment was lost by another cause."""
     broken = (
         [Violation(claim, Mechanism.GRANTED_TO_TWO, [Fact(Code.GAVE_UP, 3)], [])] if verdict in ("BROKEN", "ADMITTED") else []
     )
@@ -105,7 +105,7 @@ def test_figure_of_a_broken_claim(claim, facts, figures, choice, number):
 @every(
     "tested, broken, fact",
     [
-        ("exclusive", "exclusive", Fact(Code.TWO_INSIDE, 7)),  # although none was lost
+        ("exclusive", "exclusive", Fact(Code.TWO_INSIDE, 7)),  # no increment was lost
         ("exclusive", "counts_once", Fact(Code.WROTE_AGAIN, 9)),
     ],
 )

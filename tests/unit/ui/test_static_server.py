@@ -126,7 +126,7 @@ def test_only_given_runs_are_drawn(ask, monkeypatch, path, drawn):
     ],
 )
 def test_other_requests(ask, path, about, status):
-    """A folder is redirected; a request under another machine's name is refused, and so is one that changes something."""
+    """A folder is redirected; a request under another machine's name is refused, and so is a method that could change a file."""
     found = ask(path, **about)
 
     assert found[0] == status

@@ -102,7 +102,7 @@ def test_a_pause_lasts_as_long_as_in_the_explorer(replica):
     enactment.system, enactment.pids = SimpleNamespace(replicas=[SimpleNamespace(name="replica-1")]), [replica.pid]
 
     enactment._enact(0, moves[0])
-    enactment._enact(2, moves[2])  # at this moment the pause must have lasted for the whole lease
+    enactment._enact(2, moves[2])  # event 1, the end of the lease, took no time: the lease began before the pause
     controller.close()
 
     (record,) = injected.records.values()
