@@ -1,4 +1,4 @@
-"""The lab's own page in a browser, without a lab behind it."""
+"""Fixtures of the browser tests: pages that are made once for all test workers, and the live page with news made up by a test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.command import lab
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory, worker_id: str) -> Callable[[str, Callable[[Path], object]], Path]:
-    """A folder by its name, made by the first worker that needs it: what it takes is not taken again by each of them."""
+    """Return a function that fills a folder of a given name once for all test workers, and returns its path."""
     base = tmp_path_factory.getbasetemp()
     shared = base if worker_id == "master" else base.parent
 
@@ -28,7 +28,7 @@ def made_once(tmp_path_factory, worker_id: str) -> Callable[[str, Callable[[Path
         with (shared / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():
-                shutil.rmtree(folder, ignore_errors=True)  # of a worker that failed
+                shutil.rmtree(folder, ignore_errors=True)  # a worker that failed may have left a part
                 folder.mkdir()
                 make(folder)
                 done.touch()
@@ -42,7 +42,7 @@ def levels(made_once: Callable[..., Path]) -> Path:
     """The pages of all levels of the book."""
 
     def make(folder: Path) -> None:
-        # by a command: a supervisor in this process would end the browser with its servers
+        # in a process of its own: a supervisor in this process would end the browser together with its servers
         done = lab("play", "--out", str(folder), cwd=folder.parent, timeout_s=600)
         assert done.status == 0, done.err
 
@@ -51,7 +51,7 @@ def levels(made_once: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def reports(tmp_path: Path) -> Path:
-    """The reports of a lab without a run of its own, with the pages that the lab's own page leads to."""
+    """Return a folder of reports without a run, with stand-ins for the two pages that the live page links to."""
     for name in ("play", "reference/matrix"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "index.html").write_text(
@@ -62,7 +62,7 @@ def reports(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pages(browser: Any, reports: Path) -> Iterator[tuple[LiveState, Callable[..., Any]]]:
-    """The state of the page, and how to open one more page."""
+    """Yield the state of a live page, and a function that opens one more view of it in the browser."""
     state = LiveState()
     with closing(LiveServer(state, "127.0.0.1", 0, 8089, reports=reports)) as server:
         server.invitation = Invitation("192.0.2.7:8090", "http://192.0.2.7:8090/vote?k=s3cretkey123", "otter 4")

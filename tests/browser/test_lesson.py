@@ -29,9 +29,9 @@ from tests.locust_page import Ui
 from tests.sampled import sampled
 
 WALLS = [(1024, 768), (1280, 800), (1920, 1080)]
-# the cards of a step, and what they must not cover
+# the cards of a step, and the boxes that they must not cover
 CARDS = "#lesson, #situation, .predict, .phones"
-# pairs of boxes that lie over each other, and boxes whose content is cut off
+# returns which boxes lie over each other, are cut off, or stick out of the window
 WRONG = """(selector) => {
   const seen = [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
   const box = (one) => one.getBoundingClientRect(), name = (one) => one.id || one.className;
@@ -48,7 +48,7 @@ WRONG = """(selector) => {
   ];
 }"""
 
-# on a wall: texts of a step that are too small to be read from the last row, and a code too small to be scanned from there
+# returns which texts of a step are too small to read from the last row, and whether the code is too small to scan from there
 SMALL = """() => {
   const seen = [...document.querySelectorAll("#drawing text, #code, #asks, .choice, .address")]
     .filter((one) => one.checkVisibility());
@@ -61,14 +61,14 @@ SMALL = """() => {
 
 @pytest.fixture
 def lesson(pages) -> tuple[LiveState, Callable[..., Any]]:
-    """The page in its lesson: its state, and how to open one more page."""
+    """Return the state of a live page at step 1 of the lesson, and the function that opens one more view of it."""
     state, _ = pages
     state.teach(1)
     return pages
 
 
 def test_all_pages_follow_the_step(lesson):
-    """The teacher goes on with a button; the projector and a phone in Chinese show the step, and its question."""
+    """The projector and a phone follow the teacher's page, and each prediction is counted there; a phone has no Start button."""
     state, opened = lesson
     teacher, projector, phone = opened(), opened("/projector"), opened("/vote?lang=zh", size="phone")
     for number, words in ((2, "Be the scheduler"), (3, "A mutex in the process"), (3, "There is only one server.")):
@@ -98,7 +98,7 @@ def test_all_pages_follow_the_step(lesson):
 
 @pytest.mark.parametrize("language", sampled(["en", "zh"], ["zh"]))
 def test_each_step_fits_its_screens(browser, lesson, language):
-    """On the wall and at the teacher's, nothing of a step overlaps, is cut, or sticks out; on a phone nothing is too wide."""
+    """In a step no box of the projector or the teacher overlaps another, is cut off or sticks out; no phone scrolls sideways."""
     state, opened = lesson
     views = {path: opened(f"{path}lang={language}", size=size) for path, size in (("/projector?", "wide"), ("/?", "wide"))}
     phone = opened(f"/vote?lang={language}", size="phone", dark=True)
@@ -121,13 +121,13 @@ def test_each_step_fits_its_screens(browser, lesson, language):
         browser.look(page, f"step-last-{language}", sizes=())
 
 
-RUN = "watchdog-frozen_holder"  # of step 7; the reference keeps such a run
+RUN = "watchdog-frozen_holder"  # the run of step 7; the reference keeps one
 SCREENS = "#lesson, #outcome, #loss > *, .chart-area, .gap, .seen > .legend, .next, .score"
 
 
 @pytest.fixture
 def judged(lesson, reports: Path, monkeypatch) -> tuple[LiveState, Callable[..., Any]]:
-    """Step 7 of the lesson after its run: the verdict and the pictures of the reference's run, and a curve made by hand."""
+    """Return the lesson at step 7 after its run, with the verdict and the pictures of the kept run, and a curve made by hand."""
     state, opened = lesson
     folder, scenario = reports / "runs" / RUN, scenarios.load("frozen_holder")
     chapter(RUN, folder)
@@ -146,7 +146,7 @@ def judged(lesson, reports: Path, monkeypatch) -> tuple[LiveState, Callable[...,
     return state, opened
 
 
-# what is wrong with the drawing of a loss: letters over each other, out of sight, or too small to be read from the last row
+# returns the errors in the drawing of a loss: too few texts, or a text that overlaps another, sticks out, or is too small to read
 OF_THE_DRAWING = """() => {
   const figure = document.querySelector("#loss figure"), box = figure.getBoundingClientRect();
   const all = [...figure.querySelectorAll("svg text")].filter((one) => one.textContent.trim());
@@ -168,7 +168,7 @@ OF_THE_DRAWING = """() => {
 
 @pytest.mark.parametrize("language", sampled(["en", "zh"], ["zh"]))
 def test_the_verdict_is_three_screens(browser, judged, language):
-    """Space goes from the verdict through the steps of the loss to the curve of the run, on all pages; nothing overlaps."""
+    """Space leads all pages from the verdict through each step of the loss to the curve, and no box or text covers another."""
     state, opened = judged
     views = {"wall": opened(f"/projector?lang={language}"), "teacher": opened(f"/?lang={language}")}
     for page in views.values():
@@ -189,7 +189,7 @@ def test_the_verdict_is_three_screens(browser, judged, language):
                 found = page.evaluate(WRONG, SCREENS) + (page.evaluate(OF_THE_DRAWING) if screen == "#loss" else [])
                 wrong += [f"{number} {name} {width}: {one}" for one in found]
                 browser.picture(page, f"screen-{number}-{name}-{width}-{language}")
-            if number in (0, losses, losses + 1):  # the steps before the last have less of the same
+            if number in (0, losses, losses + 1):  # each earlier step of the loss shows a part of the last one
                 browser.look(page, f"screen-{number}-{name}-{language}", sizes=())
     assert wrong == []
     views["teacher"].keyboard.press("ArrowLeft")
@@ -199,17 +199,17 @@ def test_the_verdict_is_three_screens(browser, judged, language):
     assert unfit(phone) == []
 
 
-ELSEWHERE = "127.0.0.2"  # a loopback address; the lab asks a browser for a key there, as it does on a network
+ELSEWHERE = "127.0.0.2"  # a loopback address at which the lab asks a browser for a key, as on a network
 
 
 def scanned(page: Any) -> str:
-    """Return the address that a phone reads out of the picture of a page."""
+    """Return the address in the code of a page, read from a picture of the page."""
     (code,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(page.screenshot())))
     return code.text
 
 
 def joined(browser: Any, teacher: Any) -> tuple[Any, Any]:
-    """Let another computer follow at the projector, by the word, and a phone by a scan of its picture."""
+    """Open the projector's page, which joins by the word, and a phone's page by a scan of the projector's code. Return both."""
     wall = browser.open(teacher.url + "projector", size="projector")
     wall.get_by_role("textbox", name="The word and the digit on the wall").fill(teacher.locator(".word").inner_text())
     wall.keyboard.press("Enter")
@@ -220,15 +220,15 @@ def joined(browser: Any, teacher: Any) -> tuple[Any, Any]:
     return wall, phone
 
 
-# a step of each kind: a run that loses, pages, a holder that dies, pages and a command, a run that loses nothing; and the lesson
+# one step of each kind (a losing run, pages, a holder that dies, pages and a command, a run that loses nothing); and all steps
 HELD = [[1, 2, 4, 6, 8], [place.number for place in steps()]]
-# of each step, whether the last choice of its runs comes true, as docs/class.md has it
+# by step: for each of its runs, whether the last choice comes true, as docs/class.md says
 CAME_TRUE = {1: [True], 3: [False, True], 4: [True], 5: [True], 7: [True], 8: [False], 9: [False]}
 
 
 @pytest.fixture
 def lab(tmp_path) -> Iterator[Ui]:
-    """A ``lab class``, which asks a browser for a key."""
+    """Yield a running ``lab class``, which asks a browser for a key."""
     one = Ui(tmp_path, "--host", ELSEWHERE, command="class")
     yield one
     if one.process.poll() is None:
@@ -237,7 +237,7 @@ def lab(tmp_path) -> Iterator[Ui]:
 
 @pytest.mark.parametrize("numbers", sampled(HELD, HELD[:1]), ids=["each kind", "all"])
 def test_a_class_is_held(browser, lab, numbers):
-    """A lesson with real runs, from the first scan to the last answer: teacher, projector without a key, phone in Chinese."""
+    """In a class with real runs, a projector without a key and a Chinese phone follow the teacher, and predictions are scored."""
     teacher = browser.open(lab.live)
     wall, phone = joined(browser, teacher)
     came_true = []
@@ -274,15 +274,15 @@ def test_a_class_is_held(browser, lab, numbers):
     assert lab.end()[0] == 0
 
 
-# where a page is: the screen, and how many steps of the loss are shown
+# the place of a page: its screen, and the number of steps of the loss that it shows
 PLACE = """() => [document.querySelector("main").dataset.screen,
   document.querySelectorAll("#loss li:is([data-is=past], [data-is=now])").length]"""
 
 
 def walk(teacher: Any, wall: Any) -> list[tuple[str, int]]:
-    """Go through the screens of a verdict by the teacher's keyboard, and return them: the projector is at each of them as well.
+    """Go through the screens of a verdict by the teacher's keyboard, and return them.
 
-    Its own keys lead nowhere.
+    Fail if the projector does not follow to each screen, or if a key that is pressed there leads to another screen.
     """
     seen: list[tuple[str, int]] = []
     while not seen or seen[-1] != tuple(teacher.evaluate(PLACE)):

@@ -1,4 +1,4 @@
-"""The levels of the book: what a page holds agrees with itself, with the shelf of levels, and with a real Redis."""
+"""The pages of the levels: each page agrees with itself, with the list of levels, and with a real Redis."""
 
 import random
 import re
@@ -22,7 +22,7 @@ from tests.every import every
 from tests.pages import assert_self_contained, data_of
 
 MOST_BYTES = 140_000  # of a page
-PLAYS = 200  # over all levels
+PLAYS = 200  # random plays, over all levels
 KEPT = HOME / "docs" / "play"  # the levels that git keeps
 NAMES = [level.name for level in LEVELS]
 ENGLISH = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
@@ -55,8 +55,8 @@ def test_a_page_is_one_small_file(levels, name):
 
 @every("name", sorted(page.name.removesuffix(".html") for page in KEPT.glob("*.html") if not page.name.startswith("index")))
 def test_the_levels_in_the_documents_are_up_to_date(levels, name):
-    """A level that git keeps holds what ``lab play`` writes now: ``lab play none --out docs/play`` renews it."""
-    varies = dict.fromkeys(("after", "next", "findings", "moves"))  # other levels, and the order of the claims that a move breaks
+    """A page in docs/play has the data and script that ``lab play`` writes now; ``lab play none --out docs/play`` renews it."""
+    varies = dict.fromkeys(("after", "next", "findings", "moves"))  # links, and claims in no fixed order
     both = [data(folder, name) | varies | data(folder, name, "texts") for folder in (KEPT, levels)]
     assert both[0] == both[1]
     assert (TEMPLATES / "play.js").read_text(encoding="utf-8").strip() in text_of(KEPT, name)
@@ -64,7 +64,7 @@ def test_the_levels_in_the_documents_are_up_to_date(levels, name):
 
 @every("name", NAMES)
 def test_the_distances_are_right(levels, name):
-    """The distance of a state is the number of events of a shortest way to the goal, searched forwards; -1 without a way."""
+    """The distance of a state (each seventh is checked) is the number of events on a shortest way to the goal; -1: no way."""
     level = data(levels, name)
 
     for state in range(0, len(level["states"]), 7):
@@ -88,7 +88,7 @@ def shortest_way(level, start):
 
 @every("level", LEVELS)
 def test_a_level_asks_what_its_page_answers(levels, level):
-    """A claim to break can be broken; moves are given where they are to be played again; the counts fit."""
+    """A page has its level's kind and claims, a schedule that breaks a claim if there is one, and the moves to play again."""
     kept = data(levels, level.name)
 
     assert kept["kind"] == level.kind.name
@@ -139,7 +139,7 @@ class Texts(HTMLParser):
 
 @every("name", ["index", *NAMES])
 def test_chinese_page(levels, name):
-    """A page shows no English sentence to a Chinese reader, its labels included; code and commands stay."""
+    """A Chinese page has no English sentence in its texts and labels; code and commands stay."""
     page = Texts()
     page.feed(text_of(levels, f"{name}.zh"))
 
@@ -148,7 +148,7 @@ def test_chinese_page(levels, name):
 
 @every("name", NAMES)
 def test_chinese_of_a_page(levels, name):
-    """Each sentence that the scripts of a page can write is Chinese as well."""
+    """Each sentence that the scripts of a Chinese page can write is Chinese."""
     level, texts = data(levels, f"{name}.zh"), data(levels, f"{name}.zh", "texts")
     mechanisms = [mechanism for finding in level["findings"] for _, mechanism in finding]
     truths = [level["words"][truth] for *_, truth in level["panes"]]
@@ -159,7 +159,7 @@ def test_chinese_of_a_page(levels, name):
 
 
 def random_play(level, chance):
-    """Return the events of a random play of a page, to its end, and what the page reports as broken."""
+    """Play random moves on the data of a page until none is left. Return the events, and by event the claims that it reports."""
     state, events, broken = 0, [], []
     while flat := level["moves"][state]:
         event, state, _, found = chance.choice([flat[place : place + 4] for place in range(0, len(flat), 4)])
@@ -169,7 +169,7 @@ def random_play(level, chance):
 
 
 def play_each(levels: Path) -> None:
-    """Play random moves of each page on an empty server, and compare what breaks with what the page reports."""
+    """Play random moves of each page on an empty server, and compare the claims that break with those that the page reports."""
     with redis_server() as real:
         for level in LEVELS:
             play(levels, real, level)
@@ -186,11 +186,11 @@ def play(levels: Path, real: RealRedis, level: Level) -> None:
             moves = walk_live(world, parse("".join(events)), question.horizon_ms).moves
             found = [{finding.claim.name for finding in move.findings} for move in moves]
             assert found[:-1] == broken[:-1]
-            assert found[-1] <= broken[-1]  # with the last event, the page reports what the end of a schedule breaks as well
+            assert found[-1] <= broken[-1]  # at the last event, the page adds the claims that break at the end
 
 
 def test_plays_of_a_page_happen(levels):
-    """Random plays of each page are possible on an empty server, and break there what the page reports."""
+    """Random plays of each page are possible on an empty server, and break the claims there that the page reports."""
     # in a process of its own: the explorer replaces functions that the client of the browser needs
     code = "import pathlib, sys; from tests.browser.test_levels import play_each; play_each(pathlib.Path(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", code, str(levels)], cwd=HOME, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The lab's own page and Locust's in a real browser: asked, predicted, started, watched, and looked at."""
+"""The live page and Locust's page in a real browser, from the prediction to the verdict."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def lab(tmp_path) -> Iterator[Ui]:
 
 @pytest.fixture(scope="module")
 def resting(tmp_path_factory) -> Iterator[Ui]:
-    """A ``lab ui`` for the tests that start no run."""
+    """Yield a ``lab ui`` that all tests without a run share."""
     one = Ui(tmp_path_factory.mktemp("resting"))
     yield one
     one.end()
@@ -42,7 +42,7 @@ def start(page, stage: str) -> None:
     """Fill in Locust's form and press Start, as a reader does."""
     page.get_by_label("Number of users").fill("20")
     page.get_by_label("Ramp up").fill("20")
-    page.locator("select[name=stage]").wait_for()  # nobody has to open what it is in
+    page.locator("select[name=stage]").wait_for()  # its section opens by itself
     choice = page.locator("select[name=stage] option").filter(has_text=f"{stage}:").first.get_attribute("value")
     page.locator("select[name=stage]").select_option(choice)
     page.locator("input[name=requests]").fill("300")
@@ -54,7 +54,7 @@ def number(page, name: str) -> int:
 
 
 def test_locust_starts_and_the_live_page_follows(browser, lab):
-    """Start in Locust's page makes two runs: its tab, its bar, its picture and the lab's own page say the same of each."""
+    """Two runs are started in Locust's page: its tab, its bar, its picture and the live page report the same of each run."""
     locust, live = browser.open(lab.address), browser.open(lab.live)
     live.locator("#to-start").wait_for()
     start(locust, "none")
@@ -72,7 +72,7 @@ def test_locust_starts_and_the_live_page_follows(browser, lab):
     heights = [drawn(locust)]
 
     locust.get_by_role("button", name="New").click()
-    wait_for(lambda: locust.get_by_label("Number of users").input_value() == "0")  # not those of the run before
+    wait_for(lambda: locust.get_by_label("Number of users").input_value() == "0")  # not the number of users of the run before
     assert locust.locator("select[name=stage]").input_value().startswith("none:")  # as in the last run
     start_in_sight(locust)
     start(locust, "lua")
@@ -97,13 +97,13 @@ def test_locust_starts_and_the_live_page_follows(browser, lab):
 
 
 def drawn(locust) -> int:
-    """Return how high the picture of the tab is: it grows with each run."""
+    """Return the height of the picture in Locust's tab, in pixels: it grows with each run."""
     height: int = wait_for(lambda: locust.locator("#lab-lost").evaluate("(one) => one.checkVisibility() && one.naturalHeight"))
     return height
 
 
 def outcome(browser, live, stage: str) -> int:
-    """Return how many increments the live page says are lost, when it has the picture of the loss as well."""
+    """Wait for the verdict and the drawing of the loss on the live page. Return how many increments it reports as lost."""
     live.locator("#phase").filter(has_text=f"{stage} under rush: ended.").wait_for(timeout=60_000)
     live.locator("#loss figure svg").first.wait_for(state="attached")
     browser.look(live, f"live-after-{stage}", sizes=())
@@ -112,7 +112,7 @@ def outcome(browser, live, stage: str) -> int:
 
 
 def start_in_sight(locust) -> None:
-    """Find Start below the lists of stages and scenarios, and all three in sight, on a small screen, once the form has opened."""
+    """Wait until the list of scenarios, Start below it and the lab's bar below Start are all in sight on a small screen."""
     locust.set_viewport_size({"width": 1280, "height": 800})
     ends = """() => ["select[name=scenario]", "form [type=submit]", "#lab-live"].map(one => {
         const place = document.querySelector(one).getBoundingClientRect(); return [place.top, place.bottom]})"""
@@ -156,7 +156,7 @@ RESULT = {
 
 
 def test_verdict_replaces_the_figures_of_the_run(pages):
-    """While a run goes on, its figure is that of its claim, and no 0 is green; the figures at the end are the judge's."""
+    """A running run has the figure of its claim, and its 0 is not green; afterwards the page shows the judge's figures."""
     state, opened = pages
     live = opened()
     state.news.publish(kind="begin", phase="running", about=about("setnx", "holder_crash", [0, 0], "failed"))
@@ -173,18 +173,18 @@ def test_verdict_replaces_the_figures_of_the_run(pages):
     state.news.publish(kind="judged", phase="judged", result=RESULT, tally=state.predictions.tally())
 
     live.locator("#outcome").wait_for()
-    drawing = [live.locator(one).inner_text() for one in ("#screen-on", "#pending")]  # the key that goes on says so, and the wall
+    drawing = [live.locator(one).inner_text() for one in ("#screen-on", "#pending")]  # a button and a note
     assert drawing == ["the pictures are being drawn …"] * 2
     assert [number(live, name) for name in ("acknowledged", "counter", "gap", "kept_per_s")] == [600, 153, 447, 76]
     assert live.locator("#outcome .verdict").get_attribute("class") == "verdict KEPT otherwise"
     live.get_by_role("button", name="中文").press("Enter")
     live.locator("html[lang=zh-CN]").wait_for()
     live.reload()
-    live.locator("html[lang=zh-CN] main[data-state]").wait_for()  # the browser remembers it
+    live.locator("html[lang=zh-CN] main[data-state]").wait_for()  # the browser remembers the language
 
 
 def test_phone_speaks_the_language_of_its_browser(pages):
-    """Without a choice, a phone follows its browser, and the projector the language in which the lab was started."""
+    """Without a choice, a phone's page has the language of its browser, and the projector's page the language of the lab."""
     _, opened = pages
     for view, language in (("/vote", "zh-CN"), ("/projector", "en")):
         page = opened(view)
@@ -197,7 +197,7 @@ def test_phone_speaks_the_language_of_its_browser(pages):
     ("view", "width", "height"), sampled([("/", 1024, 768), ("/projector", 1920, 1080), ("/vote", 390, 844)], ["/", "/vote"])
 )
 def test_each_state_fills_the_screen(browser, pages, view, width, height):
-    """What is asked, the run and the verdict are each seen whole, without scrolling, in the lesson and outside of it."""
+    """The question, the run and the verdict each fit on the screen without scrolling, in the lesson and outside of it."""
     state, opened = pages
     live = opened(view)
     live.set_viewport_size({"width": width, "height": height})
@@ -227,7 +227,7 @@ def test_each_state_fills_the_screen(browser, pages, view, width, height):
 
 
 def test_a_phone_joins_by_hand(browser):
-    """One field, in both languages; the word leads to the votes, and the address keeps no key. A scan does the same."""
+    """A phone joins by a word that is typed, or by a scan; its address keeps no key, it can vote, and it cannot stop a run."""
     state = LiveState()
     state.teach(1)
     with closing(LiveServer(state, "127.0.0.1", 0, 8089, "teacher")) as server:
@@ -258,9 +258,9 @@ def test_a_phone_joins_by_hand(browser):
 
 
 def test_late_reader_sees_the_whole_run(browser, lab):
-    """A reader who opens the live page during a run sees what has happened and what happens next.
+    """A live page that is opened during a run shows its figures so far, and follows it to the verdict.
 
-    Locust's page cannot change the run: it says so, and the run goes on.
+    Locust's page refuses to change a run under way, with the reason, and the run goes on.
     """
     lab.press(stage="lua", work_ms="20", requests="9000", user_count="15", spawn_rate="15")
     wait_for(lambda: lab.recorded() > 100)
@@ -281,13 +281,13 @@ def test_late_reader_sees_the_whole_run(browser, lab):
 def refused_to_change(locust) -> None:
     """Try to change a run under way on Locust's page, and wait until the page states that it cannot be changed."""
     locust.get_by_role("button", name="Edit").click()
-    locust.wait_for_function("""() => document.querySelector("input[name=userCount]").value === "0" """)  # as many as it has
+    locust.wait_for_function("""() => document.querySelector("input[name=userCount]").value === "0" """)  # the form is filled
     locust.get_by_role("button", name="Update").click()
     locust.get_by_role("alert").filter(has_text="Not changed: a run is under way").wait_for()
 
 
 def test_wrong_stage_is_shown_at_the_button(browser, resting):
-    """A wrong stage is refused, and the reason is in sight."""
+    """Locust's page shows why a start was refused, and a change of the scenario resets a number that was typed."""
     locust = browser.open(resting.address)
     locust.locator("select[name=scenario]").wait_for()
     start_in_sight(locust)

@@ -1,4 +1,4 @@
-"""The pages in a real browser: read, moved and looked at as a reader does it."""
+"""The pages of runs, of the matrix and of the site in a real browser: they are accessible, and their links and filters work."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.kept_runs import folders
 from tests.sampled import sampled
 from tools.book import generate
 
-USERS, REQUESTS = 20, 300  # of the runs that the tests make: enough to lose some
+USERS, REQUESTS = 20, 300  # of the runs that the tests make: enough that some increments are lost
 
 
 @pytest.fixture(scope="session")
 def reports(made_once) -> Path:
-    """A site of two runs that were just made, one that loses and one that does not, and of the reference's."""
+    """Return the folder of a site with two new runs, one that loses and one that does not, and with the reference's runs."""
 
     def make(home: Path) -> None:
         for stage in ("none", "lua"):
@@ -44,25 +44,25 @@ def reports(made_once) -> Path:
 
 @pytest.fixture
 def lost(reports) -> Path:
-    """The page of a run that lost increments."""
+    """Return the page of the new run that lost increments."""
     return max((reports / "runs").glob("2*-rush-none-*")) / "report.html"  # the newest: it was just made
 
 
 @pytest.fixture
 def served(reports) -> Iterator[str]:
-    """The address of the runs, as `lab serve` shows them."""
+    """Yield the address of the runs at a server like that of `lab serve`."""
     with closing(Site(reports, 0).start()) as server:
         yield f"{server.address}/runs"
 
 
 def test_run_page_in_chinese(browser, lost, served):
-    """The button of a page that is served leads to the same page in Chinese, drawn then, and the browser remembers it."""
+    """The button of a served page leads to the same page in Chinese, drawn at that moment; the browser remembers the choice."""
 
     def title(language: Language) -> str:
         return RunWords(Judgement.load(lost.parent), 0, language).statements[0]
 
     assert not named(lost, Language.CHINESE).exists()
-    assert browser.open(lost).get_by_role("link", name="中文").count() == 0  # a file cannot be drawn by a click
+    assert browser.open(lost).get_by_role("link", name="中文").count() == 0  # without a server, no click can draw a page
 
     address = f"{served}/{lost.parent.name}/report.html"
     page = browser.open(address)
@@ -78,12 +78,12 @@ def test_run_page_in_chinese(browser, lost, served):
     page.get_by_role("link", name="English").click()
     assert page.locator("h1").inner_text() == title(Language.ENGLISH)
 
-    page.goto(address.replace("report.html", "report.zh.html"))  # a link of a Chinese page, whatever was chosen
+    page.goto(address.replace("report.html", "report.zh.html"))  # a Chinese address stays Chinese
     assert page.locator("h1").inner_text() == title(Language.CHINESE)
 
 
 def in_both(browser, english: Path, name: str) -> None:
-    """Everybody can read the page in each language, and the button leads from one to the other."""
+    """Check that the page is accessible in each language, and that its button leads to the other language and back."""
     page = browser.open(english)
     browser.look(page, name)
     page.get_by_role("link", name=NAMES[Language.CHINESE].button, exact=True).click()
@@ -95,7 +95,7 @@ def in_both(browser, english: Path, name: str) -> None:
 
 
 def test_run_page_begins_with_its_claim(browser, lost):
-    """Everybody can read it: claim and bar are in sight, and the conditions when a reader opens what is folded."""
+    """A run's page begins with the claim and a bar in proportion to the counter, and is accessible, folded and unfolded."""
     page = browser.open(lost)
     parts = page.locator(".split .part")
     widths = [one.bounding_box()["width"] for one in parts.all()]
@@ -110,7 +110,7 @@ def test_run_page_begins_with_its_claim(browser, lost):
 
 @pytest.fixture(scope="session")
 def pages(made_once) -> Path:
-    """The pages of the matrix and of the ladder, as `make site` writes them."""
+    """Return the folder with the pages of the matrix and of the ladder, as `make site` writes them."""
 
     def make(folder: Path) -> None:
         generate.matrix_pages(folder)
@@ -121,12 +121,12 @@ def pages(made_once) -> Path:
 
 @pytest.mark.parametrize("name", sampled(["ladder", ""], [""]))
 def test_comparison_page_is_accessible(browser, pages, name):
-    """Everybody can read a page of many runs."""
+    """A page of many runs is accessible in both languages."""
     in_both(browser, pages / name / "index.html", name or "matrix")
 
 
 def test_page_of_a_tested_lock(browser, tmp_path):
-    """Everybody can read what a lock was tested for, first what breaks; the picture of a schedule ends where its words end."""
+    """The page of a tested lock is accessible and begins with the broken claim; no text sticks out of a schedule's picture."""
     for language in Language:
         shutil.copy(named(REFERENCE / "explore" / "uuid.svg", language), tmp_path)
     cell = TestedCell(stage="x", scenario="release_race", claim="exclusive", verdict="BROKEN", run="one")
@@ -148,7 +148,7 @@ def test_page_of_a_tested_lock(browser, tmp_path):
     assert [text.index(part) for part in parts] == sorted(map(text.index, parts))
 
 
-# where each text of a picture ends, as a share of the picture's width
+# returns the right end of each text of a picture, as a share of the picture's width
 ENDS = """[...document.querySelectorAll("figure svg text")].map((one) => {
   const { x, width } = one.getBBox();
   return (x + width) / one.ownerSVGElement.viewBox.baseVal.width;
@@ -174,18 +174,18 @@ def test_matrix_cell_opens(browser, pages):
 
 
 def test_a_link_opens_a_cell(browser, pages):
-    """A link leads to a cell, also to one that is not in the core: it is marked, opens, and is there after a reload."""
+    """A link to a cell outside the core opens and marks the cell, also after a reload; a closed cell leaves the address."""
     page = browser.open(f"{(pages / 'index.html').as_uri()}#uuid/late_writes")
     for _ in range(2):
         assert page.locator("#drawer h2").inner_text() == "uuid under late writes"
         assert page.locator("tr[data-scenario=late_writes] .linked").is_visible()
         page.reload()
     page.keyboard.press("Escape")
-    page.wait_for_function("location.hash === ''")  # the dialog tells a moment later that it was closed
+    page.wait_for_function("location.hash === ''")  # the dialog's close event comes a moment later
 
 
 def test_matrix_shows_a_part(browser, pages):
-    """The matrix shows its core, all of it, or the scenarios in which two stages differ; a phone shows one stage."""
+    """The matrix shows its core, all of it, or the scenarios in which two stages differ; on a phone it shows one stage."""
     page = browser.open(pages / "index.html")
     rows = page.locator("tr[data-scenario]:visible")
     core = rows.count()
@@ -205,11 +205,11 @@ def test_matrix_shows_a_part(browser, pages):
 
 
 def names(page) -> list[str]:
-    """The runs that are shown, as they are called."""
+    """Return the names of the runs that the site shows."""
     return page.locator("#table tbody tr:not([hidden]) td:first-child > :first-child").all_inner_texts()
 
 
-def test_the_site_can_be_read_by_everybody(browser, reports):
+def test_site_is_accessible(browser, reports):
     in_both(browser, reports / "index.html", "site")
 
 
@@ -238,7 +238,7 @@ def test_filters_are_kept_in_the_address(browser, reports):
 
 
 def test_links_to_a_run_and_back(browser, reports):
-    """Links lead from the site to a run and back."""
+    """Links lead from the site to a run, and from there back to the runs of its stage."""
     page = browser.open(reports / "index.html")
     page.locator("#table").get_by_role("link", name="none", exact=True).click()
     assert page.locator("h1").inner_text().startswith("none: ")

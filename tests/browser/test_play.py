@@ -17,7 +17,7 @@ def keys(event):
     return f"o{letter}" if event.thread else f"{event.kind.value}{letter}"
 
 
-KEPT = "({ ...localStorage })"  # what the browser remembers of this page's address
+KEPT = "({ ...localStorage })"  # the entries that the browser keeps for this page's address
 PRESS = """(keys) => keys.map((key) => {
   document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   return [document.getElementById("step").textContent, !!document.querySelector("#result.won:not([hidden])")];
@@ -44,7 +44,7 @@ def test_every_shortest_schedule_is_played(browser, levels):
 def test_a_solved_level_is_marked(browser, levels):
     """A reader who presses each highlighted button solves level 1. The browser keeps that, and the index shows it.
 
-    Each page keeps and hears by itself here: on a busy machine Chromium may report nothing to one page of what another has kept.
+    The test carries the entry to the index: on a busy machine Chromium may not report to a page what another page has kept.
     """
     page = browser.open(levels / "none.html")
     page.evaluate(PRESS, ["a", "a", "b", "b"])
@@ -67,8 +67,8 @@ def test_a_solved_level_is_marked(browser, levels):
     assert index.locator("#solved").inner_text().startswith("You have done 1 of ")
 
 
-def test_level_for_everybody(browser, levels):
-    """A level can be read and used by everybody; its moves are reached with the keyboard."""
+def test_level_is_accessible(browser, levels):
+    """A level is accessible and can be played by keyboard; solved, it links to the next level and to the same moves on lua."""
     page = browser.open(f"{(levels / 'uuid-pause.html').as_uri()}#A4BpAt3000BrA")
     page.get_by_role("button", name="Send A’s next command").focus()
     page.keyboard.press("Enter")
@@ -86,7 +86,7 @@ def test_level_for_everybody(browser, levels):
 
 
 def test_the_code_is_folded_at_first(browser, levels):
-    """The first page shows the lines that matter; the button shows all, and the line of the moment stays in sight."""
+    """The first page shows the lines that matter; the button shows all, and the line of the next command stays in sight."""
     page = browser.open(levels / "none.html", size="phone")
     code = page.get_by_role("region", name="The code of client A")
     folded, shown = code.locator("li.rest"), code.locator("li.matters")
@@ -101,7 +101,7 @@ def test_the_code_is_folded_at_first(browser, levels):
 
 
 def test_language_of_the_pages(browser, levels):
-    """The switch leads to the level in Chinese, with what has happened. The next level is Chinese too, until it is used again."""
+    """The switch leads to the level in Chinese with its moves; the next levels are Chinese until the switch is used again."""
     page = browser.open(f"{(levels / 'none.html').as_uri()}#ABAB")
     page.get_by_role("link", name="中文").focus()
     page.keyboard.press("Enter")

@@ -14,7 +14,7 @@ from tools.book import website
 
 @pytest.fixture
 def address(made_once) -> Iterator[str]:
-    """Where the website is."""
+    """Yield the address of the website."""
     folder = made_once("website", lambda folder: website.write(folder / "below"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=folder))
     threading.Thread(target=server.serve_forever).start()
@@ -28,7 +28,7 @@ def address(made_once) -> Iterator[str]:
     [("docs", "The book", "setnx", "/docs/ladder/setnx.html"), ("docs/zh", "各章", "误删", "/docs/zh/")],
 )
 def test_reader_finds_the_way(browser, address, folder, current, word, found):
-    """A reader sees where a page is, skips to its text, copies its code, saves a picture, and finds a word, in both languages."""
+    """In both languages, a reader sees the page's section, skips to the text, copies code, saves a picture, and finds a word."""
     page = browser.open(f"{address}/{folder}/ladder/uuid.html")
     assert page.locator(".site [aria-current]:visible").inner_text() == current
     assert page.locator(".contents a:visible").count() > 2
@@ -56,7 +56,7 @@ def test_reader_finds_the_way(browser, address, folder, current, word, found):
 
 
 def test_page_of_the_ladder(browser, address):
-    """The ladder's page shows its way to the first page once, and saves each of its charts as a picture of its own."""
+    """The ladder's page leads to each place by one link only, and saves a chart as SVG and as PNG."""
     page = browser.open(f"{address}/reports/reference/index.html")
     ways = page.locator(".site a:visible, main .ways a").evaluate_all("ways => ways.map(way => way.pathname)")
     assert len(set(ways)) == len(ways) > 3

@@ -1,4 +1,4 @@
-"""The pictures of a run in a real browser: what it opens on, and that a reader goes from one to the next."""
+"""The pictures of a run in a real browser: which one the page opens with, and how a reader goes to the next one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WAITED_MS = 700
 
 @pytest.fixture(scope="module")
 def lost(tmp_path_factory) -> Path:
-    """The page of a run made by hand, in which r1 writes over what r0 had written, at 770 ms and 460 ms; much later s99 waits."""
+    """Return the page of a handmade run: r0 writes at 460 ms, r1 writes over it at 770 ms; much later s99 waits for the lock."""
     made = Made(tmp_path_factory.mktemp("run") / "made")
     outlived(made)
     for number in range(SOUND):
@@ -31,14 +31,14 @@ def lost(tmp_path_factory) -> Path:
 
 
 def shown(page) -> str:
-    """The sentence of the picture that is shown; no other is."""
+    """Return the sentence of the only picture that is shown."""
     (one,) = page.locator("#windows .window:visible").all()
     return one.locator("h2").inner_text()
 
 
 @pytest.mark.parametrize("size", ["wide", "phone"])
 def test_it_opens_at_the_loss(browser, lost, size):
-    """The first picture is the loss; what it is about is in sight, also if the picture is wider than the screen."""
+    """The page opens with the picture of the loss, and the lost write is in sight, also on a screen narrower than the picture."""
     page = browser.open(lost, size=size, touch=size == "phone")
 
     assert "r1 writes 1 over 1" in shown(page)
@@ -81,7 +81,7 @@ def test_all_pictures_without_a_script(browser, lost, tmp_path):
 
 
 def test_trace_has_all_requests(lost):
-    """The trace beside the page has each request in a row of its replica, where no two are at once, and the loss as an arrow."""
+    """The trace has each request in a row of its replica, in which no two overlap, and the loss as an arrow."""
     events = json.loads((lost.parent / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
     names = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
     requests = [
@@ -98,7 +98,7 @@ def test_trace_has_all_requests(lost):
 
 
 def test_steps_of_the_loss_one_by_one(browser, lost):
-    """The loss is shown whole; the buttons and the keys show it step by step, and the sentence of the step is announced."""
+    """The loss is shown whole; buttons and keys show it step by step, and the sentence of each step is announced."""
     page = browser.open(lost)
     steps = page.locator("#five-steps")
     later = steps.locator(".drawn [data-is=later]")
