@@ -1,4 +1,4 @@
-"""Broken: one request in ten is answered without its work, with a value that somebody made up."""
+"""Broken: one request in ten is answered without its work, with a value that is made up."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Broken: before the write it extends the lock, whosever it is, and takes the success for a proof that it still holds it."""
+"""Broken: before the write it extends the lock of any holder, and takes the success for a proof that it still holds the lock."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Broken: raises an error after four works of five, so that nobody knows what became of them."""
+"""Broken: raises an error after four works of five, so that no caller knows whether they were done."""
 
 import random
 from dataclasses import replace

@@ -8,7 +8,7 @@ from app.locks import lua
 
 
 class Replica:
-    """What the requests of this process that want one key share."""
+    """The state that the requests of this process for one key share."""
 
     def __init__(self):
         self.mutex = threading.Lock()

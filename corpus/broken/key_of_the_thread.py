@@ -1,4 +1,4 @@
-"""Broken: each thread locks a key of its own, as where the key is kept in a variable of the thread."""
+"""Broken: each thread locks a key of its own, as if the key were kept in a variable of the thread."""
 
 import threading
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Broken: each renewal adds a TTL to what is left of the lease, so a dead holder keeps the lock for many TTLs."""
+"""Broken: each renewal adds a TTL to the rest of the lease, so a dead holder keeps the lock for many TTLs."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Broken: renews with the number of seconds where milliseconds are asked for, so the renewal ends the lease."""
+"""Broken: renews with a number of seconds instead of milliseconds, so the renewal ends the lease."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Broken: a thread leaves the queue of its replica only with the lock: one that gives up blocks those behind it."""
+"""Broken: a thread leaves the queue of its replica only with the lock: one that gives up blocks the threads behind it."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Broken: gives the number of seconds where milliseconds are asked for, so the lock lasts for some milliseconds."""
+"""Broken: gives a number of seconds instead of milliseconds, so the lock lasts for some milliseconds."""
 
 import time
 from dataclasses import replace

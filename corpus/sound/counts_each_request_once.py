@@ -1,6 +1,6 @@
 """Sound: the lock does the work once for each retry, and the counter's store applies the write of a request only once.
 
-It is `setnx_no_else`, which excludes nobody. What it promises is kept by the resource alone.
+It is `setnx_no_else`, which excludes nobody. The resource alone keeps its promises.
 """
 
 from dataclasses import replace

@@ -17,7 +17,7 @@ MOST = 8
 
 
 class Replica:
-    """What the requests of this process that want one key share."""
+    """The state that the requests of this process for one key share."""
 
     def __init__(self):
         self.mutex = threading.Lock()  # only its holder changes the rest

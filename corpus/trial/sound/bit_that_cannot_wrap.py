@@ -1,4 +1,4 @@
-"""Sound: adds one to a field of one bit, which fails where the bit is 1 already. It has no TTL and promises none."""
+"""Sound: adds one to a field of one bit, which fails if the bit is 1 already. It has no TTL and promises none."""
 
 import time
 from dataclasses import replace

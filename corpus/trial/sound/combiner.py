@@ -8,7 +8,7 @@ from app.lock import Grant, NotAcquired, claims
 from app.locks import lua
 
 EXTEND = "return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('pexpire', KEYS[1], ARGV[2]) or 0"
-WAITING = {}  # key → the requests of this process whose work nobody has begun
+WAITING = {}  # key → the requests of this process whose work was not begun yet
 MUTEX = threading.Lock()
 
 

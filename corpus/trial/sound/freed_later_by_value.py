@@ -1,7 +1,7 @@
 """Sound: the lock is a hash that is never deleted; a release that failed is repeated a moment later by a thread.
 
 One script compares the end of the lease with the server's clock, and writes owner and end into the hash. One script
-compares the owner and clears it; the hash stays, because it also counts all grants. Where the release cannot be sent, the request
+compares the owner and clears it; the hash stays, because it also counts all grants. If the release cannot be sent, the request
 fails with that error, and a thread tries again after 0.1 s, 0.2 s and so on, until the store has answered.
 """
 

@@ -1,7 +1,7 @@
-"""Sound: a second thread sets the end of the key again and again, always to the same moment, in case somebody took it away.
+"""Sound: a second thread sets the end of the key again and again, always to the same moment, in case a program took it away.
 
 SET NX PXAT, with an end that is one TTL after the asking. During the work, a thread sends a script every quarter of
-a TTL: where the token is still its own, it sets that same moment as the end of the key (a repair after a PERSIST, a RESTORE, a
+a TTL: if the token is still its own, it sets that same moment as the end of the key (a repair after a PERSIST, a RESTORE, a
 RENAME). No lease ever becomes longer: each lock ends one TTL after it was asked for, as promised, or at its release.
 """
 

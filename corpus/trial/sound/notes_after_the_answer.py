@@ -1,4 +1,4 @@
-"""Sound: a timer writes down who was the last, a while after the request is over, under another key."""
+"""Sound: a timer writes the name of the last holder, a while after the request is over, under another key."""
 
 import threading
 from dataclasses import replace

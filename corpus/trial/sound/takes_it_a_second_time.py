@@ -1,4 +1,4 @@
-"""Sound: the stage lua, which takes its lock a second time after the release, to look after what the work has left."""
+"""Sound: the stage lua, which takes its lock a second time after the release, to look after the results of the work."""
 
 import contextlib
 from dataclasses import replace

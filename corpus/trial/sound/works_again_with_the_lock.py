@@ -1,6 +1,6 @@
 """Sound: a holder that finds its lock lost before its write gets the lock anew, and does its work again, under that lock.
 
-The stage ``lua``, with a ``still_mine`` that asks the store. Where the work is abandoned, nothing was written. The
+The stage ``lua``, with a ``still_mine`` that asks the store. If the work is abandoned, nothing was written. The
 request releases, waits for the lock like any other, and works again. The third time, a thread renews the lock during the work.
 """
 

@@ -28,7 +28,7 @@ class Lock(zookeeper.Lock):
     def release(self):
         if self.timer is not None:
             self.timer.cancel()
-        return super().release()  # False where the timer has deleted the node
+        return super().release()  # False if the timer has deleted the node
 
 
 STAGE = replace(

@@ -1,4 +1,4 @@
-"""Sound: the lock is one ephemeral node, with the name of the key. Who does not get it asks again."""
+"""Sound: the lock is one ephemeral node, with the name of the key. A request that does not get it asks again."""
 
 import contextlib
 import time

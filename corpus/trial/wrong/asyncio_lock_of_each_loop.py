@@ -1,4 +1,4 @@
-"""Broken: an asyncio.Lock, but each request runs an event loop of its own with a new one, and nobody asks the store."""
+"""Broken: an asyncio.Lock, but each request runs an event loop of its own with a new one, and none asks the store."""
 
 import asyncio
 from dataclasses import replace

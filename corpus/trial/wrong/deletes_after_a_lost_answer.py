@@ -1,4 +1,4 @@
-"""Broken: where the release got no answer, the key is deleted without a comparison, to be sure."""
+"""Broken: if the release got no answer, the key is deleted without a comparison, to be sure."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Broken: the key holds the moment at which it ends. Waiters that see an ended moment delete the key, whosever it is by then."""
+"""Broken: the key holds the moment at which it ends. Waiters that see an ended moment delete the key, also of a new holder."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Broken: where the work has failed, the release deletes the key without a look; otherwise its script compares the token."""
+"""Broken: if the work has failed, the release deletes the key without a look; otherwise its script compares the token."""
 
 from dataclasses import replace
 

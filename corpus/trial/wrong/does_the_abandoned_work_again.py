@@ -1,4 +1,4 @@
-"""Broken: work that was abandoned because the lock was lost is done again, and nobody asks for the lock."""
+"""Broken: work that was abandoned because the lock was lost is done again, without the lock."""
 
 from dataclasses import replace
 

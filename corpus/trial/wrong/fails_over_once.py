@@ -8,7 +8,7 @@ import redis
 from app.lock import Grant, NotAcquired, Stage, claims
 
 RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
-NEXT = []  # the server that has stood in: until somebody has looked after it, it is not asked again
+NEXT = []  # the server that has stood in: until it was looked after, it is not asked again
 
 
 class Lock:

@@ -1,4 +1,4 @@
-"""Broken: the release sets the key to "free", whosever it is."""
+"""Broken: the release sets the key to "free", also the key of another holder."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Broken: the stage watchdog, and where the store does not answer within 0.4 s, a request goes in without the lock."""
+"""Broken: the stage watchdog, and if the store does not answer within 0.4 s, a request goes in without the lock."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Broken: the release lets the key expire after one millisecond, whosever it is."""
+"""Broken: the release lets the key expire after one millisecond, also the key of another holder."""
 
 from dataclasses import replace
 

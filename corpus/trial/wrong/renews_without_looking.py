@@ -1,4 +1,4 @@
-"""Broken: the renewal extends the key whosever it is, so a holder that lost its lock keeps the lock of the next one alive."""
+"""Broken: the renewal extends the key of any holder, so a holder that lost its lock keeps the lock of the next one alive."""
 
 from dataclasses import replace
 

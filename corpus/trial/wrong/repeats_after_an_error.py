@@ -1,4 +1,4 @@
-"""Broken: a decorator repeats the whole run after an error of the store, also where only the release had failed."""
+"""Broken: a decorator repeats the whole run after an error of the store, also if only the release had failed."""
 
 import functools
 from dataclasses import replace

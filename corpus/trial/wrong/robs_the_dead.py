@@ -1,4 +1,4 @@
-"""Broken: the key holds a process id, and each waiter that finds that process dead deletes the key, whosever it is by then."""
+"""Broken: the key holds a process id, and each waiter that finds this process dead deletes the key, also of a new holder."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Broken: counts who is there, and a client that is alone does not lock; the next one that comes finds the lock free."""
+"""Broken: counts the clients, and a client that is alone does not lock; the next one that comes finds the lock free."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Broken: requests stand in a stream, and the release trims the whole stream, also the entries of those that wait."""
+"""Broken: requests stand in a stream, and the release trims the whole stream, also the entries of waiters."""
 
 import time
 from dataclasses import replace

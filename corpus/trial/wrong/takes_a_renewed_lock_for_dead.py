@@ -1,7 +1,7 @@
 """Wrong: a waiter that has seen the same holder for a whole TTL takes over its lock, although the lock is renewed.
 
 SET NX PX. A thread of the holder renews every third of the TTL, by one script that also counts the renewals in a
-hash. A waiter watches the token: where it has not changed for a TTL, a script replaces it by the waiter's own. That is the leader
+hash. A waiter watches the token: if it has not changed for a TTL, a script replaces it by the waiter's own. That is the leader
 election of Kubernetes with one mistake: a renewal does not change what the waiter watches.
 """
 

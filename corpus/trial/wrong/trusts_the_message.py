@@ -1,4 +1,4 @@
-"""Broken: a waiter that hears of a release goes in, and does not ask again; somebody else may have got the lock by then."""
+"""Broken: a waiter that hears of a release goes in, and does not ask again; another request may have the lock by then."""
 
 import time
 from dataclasses import replace
