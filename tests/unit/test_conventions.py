@@ -176,7 +176,7 @@ def test_every_document_is_found():
 HEAVY = {"app.stores.redis_connection", "kazoo", "numpy", "sqlalchemy", "locust"}  # for replicas, charts and the load alone
 OF_PAGES = {"matplotlib", "redis", "rich", "flask"}  # ``lab --help`` needs none of them
 OTHERS = {"kazoo", "app.locks.pubsub"}  # the client of another store, and another stage
-MOST_OF_A_RUN = 110  # modules of the lab and the app that a run needs, without those of its stage and its store
+MOST_OF_A_RUN = 110  # modules of the lab and the app that a run needs, without the modules of its stage and its store
 SERVES = "from app.web import create_app; create_app(run='t', replica='r', stage='{}')"
 
 

@@ -1,4 +1,4 @@
-"""Test the facts of an event at one of several servers: whose vote it is, and what the event does to it."""
+"""Test the facts of an event at one of several servers: the client that has its vote, and the effect on this vote."""
 
 from types import SimpleNamespace
 
@@ -68,7 +68,7 @@ def test_finding_without_a_client(harm):
 
 
 def test_facts_that_are_left_out():
-    """A killed client is not called a waiter; and a client that watches another holder's lock is not said to leave it."""
+    """A killed client is not reported as a waiter, and a WATCH of another holder's lock is not reported as leaving it alone."""
     assert breaks(facts(STEP), Finding(Claim.acquires_atomically, Harm.LOCKED)) == Happening(Kind.LOCKED)
     assert of_event(facts(STEP, 1, 1, asks=False, word=b"WATCH", at=0)) == ()
 

@@ -88,7 +88,7 @@ def test_fault_at_one_vote(made):
 
 
 def test_grants_of_a_key_that_the_store_does_not_know(made):
-    """If the store reports another key than the grants name, the judge notes both: it cannot tell who deleted the lock."""
+    """If the store reports another key than the grants name, the judge notes both, as no event shows a release of the lock."""
     made.increment("a", 0, 0, at=(10, 11, 30, 31)).increment("b", 0, 1, at=(20, 21, 40, 41)).key_event("set", 9, "another")
 
     findings = made.analyse(final=1, ttl_ms=300, has_faults=True)

@@ -96,7 +96,7 @@ print(json.dumps([AHEAD, without, sent, alone]))
 
 
 def printed(code: str, *words: str) -> Any:
-    """Return what a program prints, read as JSON."""
+    """Return the JSON that a program prints, decoded."""
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True, cwd=HOME)
     return json.loads(done.stdout)
 

@@ -81,7 +81,7 @@ def test_long_run_is_cut(made):
 
 
 def test_damaged_history_has_a_page(made):
-    """A damaged history gives a timeline of what can be read, and a page."""
+    """A damaged history gives a timeline of its readable lines, and a page."""
     made.increment("a", 0, 0, at=(1, 2, 3, 4))
     with (made.folder / "journal" / "replica-1.jsonl").open("a") as file:
         file.write("nonsense\n")

@@ -14,7 +14,7 @@ WITHIN_S = 5.0
 
 
 class Server:
-    """A server that answers each line with the same line, and keeps what it received."""
+    """A server that answers each line with the same line, and keeps the lines that it received."""
 
     def __init__(self) -> None:
         self.received: list[bytes] = []
