@@ -77,7 +77,6 @@ class RealRedis:
         self.noticed: set[bytes] = set()  # the hashes of scripts of which some client can tell whether they are loaded
         self.clocked: set[bytes] = set()  # the hashes and texts of scripts that may read the clock
         self._shimmed: set[str] = set()  # the hashes of the scripts that are loaded in place of these
-        self._scripts_publish = False
         self.database = 0  # the database in use
         self.took_ms = 0.0  # the duration of the last execution: if it is longer than the grid, times to live are too short
         self.register(ALL_KEYS)
@@ -100,7 +99,6 @@ class RealRedis:
         if sha in self.scripts:
             return
         self.scripts[sha] = script
-        self._scripts_publish |= "publish" in script.lower()
         if commands.is_clocked(script):
             self.clocked |= {sha.encode(), script.encode()}
         self.send(("SCRIPT", "LOAD", script))
@@ -165,13 +163,12 @@ class RealRedis:
         if command[0] == FUNCTION or any(words[0] in FUNCTIONS for words in commands.each_of(command)):
             libraries = [code for kind, code, *_ in memory if kind == FUNCTION]
             self.send((FUNCTION, "FLUSH"), *[(FUNCTION, "LOAD", library) for library in libraries])
-            self._scripts_publish |= any(b"publish" in library.lower() for library in libraries)
         began_s = time.monotonic()
         *_, reply, keys = client.send([*first, *sent, READ_ALL])
         self.took_ms = (time.monotonic() - began_s) * 1000
         if can_wait(command) and isinstance(reply.value, tuple):  # the reply to the only command of a transaction
             reply = Reply(reply.raw[reply.raw.index(b"\r\n") + 2 :], reply.value[0])
-        return reply, in_grid(keys.value), self.published() if self.publishes(command) else ()
+        return reply, in_grid(keys.value), self.published()
 
     def remembered(self, memory: Memory, command: Words, reply: Reply) -> Memory:
         """Return the facts that a server knows after a command; of scripts only the noticed ones."""
@@ -198,14 +195,8 @@ class RealRedis:
         self._watching.send([("WATCH", key)])
         self.send(*self.as_sent(command, now_ms, memory))
         done = self._watching.send([("MULTI",), ("PING",), ("EXEC",)])[-1]
-        if self.publishes(command):
-            self.published()
+        self.published()
         return done.value is None
-
-    def publishes(self, command: Words) -> bool:
-        """Return whether a command may publish a message."""
-        names = [words[0] for words in commands.each_of(command)]
-        return b"PUBLISH" in names or (self._scripts_publish and any(name.startswith((b"EVAL", b"FCALL")) for name in names))
 
     def published(self) -> tuple[Message, ...]:
         """Return the messages that were published since the last call."""
