@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from app.request.context import here
 
-COMMAND, REPLY, MESSAGE = "command", "reply", "message"
+COMMAND, REPLY = "command", "reply"
 # the orders: send the command; do not send it, and raise an error; send it, drop the reply, and raise an error; send it twice
 GO, LOSE_COMMAND, LOSE_REPLY, SEND_TWICE = ("go", "lose command", "lose reply", "send twice")
 

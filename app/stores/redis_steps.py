@@ -13,7 +13,7 @@ from typing import Any
 
 import redis
 
-from app.request.steps import COMMAND, LOSE_COMMAND, LOSE_REPLY, MESSAGE, REPLY, SEND_TWICE, steps
+from app.request.steps import COMMAND, LOSE_COMMAND, LOSE_REPLY, REPLY, SEND_TWICE, steps
 from app.stores.redis_commands import LISTENING, Command, text
 
 Call = Callable[..., Any]
@@ -53,12 +53,9 @@ class Stepped:
             return True
 
     async def _held_reply(self, read: Call) -> Any:
-        """Read the next reply, and report it, or lose it if that was the order. If it is a message, wait before it is taken."""
+        """Read the next reply, and report it, or lose it if that was the order. A message is only read."""
         if not self.ordered:
-            message = await read()
-            if self.listening and isinstance(message, list) and text(message[0]) == MESSAGE:
-                await self._at(steps.wait, MESSAGE, words=list(map(text, message)))
-            return message
+            return await read()
         order, again = self.ordered.popleft()
         answer, is_lost = None, order in (LOSE_COMMAND, LOSE_REPLY)
         try:

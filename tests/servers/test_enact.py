@@ -30,8 +30,6 @@ SHORTEST = {
     "watchdog:A2BpAt1500B3rAA": (1500, 0, "survives_a_late_freeze"),
     "lua:xABt1000": (1000, 0, "survives_a_lost_reply"),
     "lua:A2wB2AB": (1000, 0, "survives_store_restart"),
-    # a waiter that sleeps until a message comes does not try in vain meanwhile
-    "pubsub:ABbBpAt1000B2rAA2B": (1000, 0, "survives_a_freeze"),
 }
 
 
@@ -61,6 +59,15 @@ def test_same_on_the_cluster(text, servers, tmp_path, monkeypatch):
     done = enacted(text, ttl_ms, work_ms, servers)
 
     assert (done.agreement, {one.claim.name for one in done.explored}) == (Agreement.AGREES, {claim}), done.difference
+
+
+def test_messages_are_not_held(servers, tmp_path, monkeypatch):
+    """A replica that listens to a channel is not held: the schedule is not compared, and the replica is named."""
+    monkeypatch.chdir(tmp_path)
+    done = enacted("pubsub:ABb", 1000, 0, servers)
+
+    assert done.agreement is Agreement.NOT_COMPARABLE
+    assert "B listens to a channel" in done.difference or "b listens to a channel" in done.difference
 
 
 def test_another_lock_differs(servers, tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic_ns
 from typing import Any
 
-from app.request.steps import COMMAND, GO, MESSAGE, REPLY
+from app.request.steps import GO, REPLY
 from lab.evidence.history import REQUESTS, Recorder, Request, outcome_of
 from lab.servers.ports import free_port
 from lab.servers.server import LOOPBACK, Server
@@ -32,9 +32,7 @@ class HeldThread:
     replica: str = ""
     pid: int = 0
     request: str = ""
-    # COMMAND or MESSAGE while it waits; empty while it runs
-    at: str = ""
-    # the words of the command or message at which it waits
+    # the words of the command at which it waits; empty while it runs
     words: tuple[str, ...] = ()
     # the replies since its last order
     replies: list[Any] = field(default_factory=list)
@@ -77,7 +75,7 @@ class Controller:
 
     def order(self, thread: HeldThread, order: str = GO) -> None:
         """Let a thread continue. order: how its command is executed."""
-        thread.at = ""
+        thread.words = ()
         thread.replies.clear()
         with contextlib.suppress(OSError):  # its process may have been killed
             thread.connection.sendall(order.encode() + b"\n")
@@ -86,7 +84,7 @@ class Controller:
         """Let all threads continue, now and at all later commands."""
         self.is_free = True
         for thread in self.threads:
-            if thread.at:
+            if thread.words:
                 self.order(thread)
 
     def close(self) -> None:
@@ -119,8 +117,8 @@ class Controller:
         thread.replica, thread.pid, thread.request = report["replica"], report["pid"], report["request"]
         if report["at"] == REPLY:
             thread.replies.append(report["reply"])
-        elif report["at"] in (COMMAND, MESSAGE):
-            thread.at, thread.words = report["at"], tuple(report["words"])
+        else:
+            thread.words = tuple(report["words"])
             if self.is_free:
                 self.order(thread)
 

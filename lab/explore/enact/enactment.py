@@ -12,7 +12,7 @@ from threading import Thread
 import psutil
 import redis
 
-from app.request.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
+from app.request.steps import GO, LOSE_COMMAND, LOSE_REPLY, SEND_TWICE
 from lab.explore.code.operation import CommandSent, Listen, Nap, Operation
 from lab.explore.code.wire import AT_ONCE, KNOWN
 from lab.explore.enact.controller import Controller, HeldThread, send_request
@@ -124,13 +124,7 @@ class Enactment:
 
     def _step(self, place: int, move: Move) -> None:
         event = move.event
-        if move.command is None:
-            self.controller.order(self._held(event.client, event.thread, MESSAGE, None))
-            return
-        if move.command.words[0] in SUBSCRIBING:
-            self._subscribe(event.client, move.command)
-            return
-        thread = self._held(event.client, event.thread, COMMAND, move.command)
+        thread = self._held(event.client, event.thread, move.command)
         if event.kind is not EventKind.STEP:
             self.injected.begin(place, thread.replica, thread.pid, thread.request)
         self.controller.order(thread, ORDERS[event.kind])
@@ -142,27 +136,13 @@ class Enactment:
         if event.kind in (EventKind.STEP, EventKind.RESEND) and not self.names.same_reply(expected, thread.replies[0]):
             raise ClusterDiffers(f"the reply was {thread.replies[0]!r}, and in the search {expected!r}")
 
-    def _subscribe(self, client: int, command: CommandSent) -> None:
-        """Let a replica subscribe. In the search, the command belongs to the thread that listens; here another one sends it."""
-        self.controller.wait_until(lambda: bool(self._at_subscription(client)), SETTLE_S)
-        for thread in self._at_subscription(client):
-            if self.names.same_command(command.words, thread.words):
-                self.controller.order(thread)
-
-    def _at_subscription(self, client: int) -> list[HeldThread]:
-        """Return the threads of a replica that are held at SUBSCRIBE or a like command."""
-        return [thread for thread in self._held_at_command(client) if thread.words[0].encode() in SUBSCRIBING]
-
-    def _held_at_command(self, client: int) -> list[HeldThread]:
-        return [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.at == COMMAND]
-
-    def _held(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread:
+    def _held(self, client: int, number: int, command: CommandSent | None) -> HeldThread:
         """Return a thread of a replica when it is held, at this command if one is given. Raises ClusterDiffers and NotHeld."""
         if command is not None and (command.behind or command.follows or command.words[0] == TRANSACTION):
             raise NotHeld(f"{letter_of(client, number > 0)} sends several commands at once")
-        self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, WITHIN_S)
-        thread = self._find(client, number, at, command)
-        wanted = b" ".join(command.words).decode(errors="replace") if command else at
+        self.controller.wait_until(lambda: self._come(client, number, command) is not None, WITHIN_S)
+        thread = self._find(client, number, command)
+        wanted = b" ".join(command.words).decode(errors="replace") if command else "a command"
         if thread is None:
             raise NotHeld(f"{letter_of(client, number > 0)} did not reach {wanted}")
         if command is not None and not self.names.same_command(command.words, thread.words):
@@ -171,24 +151,24 @@ class Enactment:
             )
         return thread
 
-    def _come(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread | None:
-        """Return the held thread of a replica. Let commands pass that are no events of a search, such as PING and UNSUBSCRIBE."""
+    def _come(self, client: int, number: int, command: CommandSent | None) -> HeldThread | None:
+        """Return the held thread of a replica. Let commands pass that are no events of a search, such as PING."""
         if command is not None and number == 0:
-            for thread in self._at_subscription(client):
-                if thread.request:
-                    self.controller.order(thread)
-            for thread in self._held_at_command(client):
+            for thread in self._held_threads(client):
                 introduces = thread.words[0].upper().encode() in (*AT_ONCE, *KNOWN)
                 if introduces and not self.names.same_command(command.words, thread.words):
                     self.controller.order(thread)
-        return self._find(client, number, at, command)
+        return self._find(client, number, command)
 
-    def _find(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread | None:
+    def _held_threads(self, client: int) -> list[HeldThread]:
+        return [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.words]
+
+    def _find(self, client: int, number: int, command: CommandSent | None) -> HeldThread | None:
         known = self.threads.get((client, number))
         if known is not None:
-            return known if known.at == at else None
-        for thread in self.controller.threads:
-            if thread.pid != self.pids[client] or thread.at != at or thread in self.threads.values():
+            return known if known.words else None
+        for thread in self._held_threads(client):
+            if thread in self.threads.values():
                 continue
             fits = command is None or self.names.same_command(command.words, thread.words)
             request = letter_of(client)  # a thread in the background may work for the request too
@@ -203,9 +183,11 @@ class Enactment:
             return
         node = self.walk.world.node(state, client)
         for number, operation in enumerate(node.pending):
-            if isinstance(operation, CommandSent) and operation.words[0] not in SUBSCRIBING:
-                self._held(client, number, COMMAND, operation)
-            elif operation is not None and not isinstance(operation, Listen):
+            if isinstance(operation, Listen) or (isinstance(operation, CommandSent) and operation.words[0] in SUBSCRIBING):
+                raise NotHeld(f"{letter_of(client, number > 0)} listens to a channel")
+            if isinstance(operation, CommandSent):
+                self._held(client, number, operation)
+            elif operation is not None:
                 self.controller.pass_time(SETTLE_S)
         if all(node.ended) and not self.controller.wait_until(lambda: not self.requests[client].is_alive(), WITHIN_S):
             raise ClusterDiffers(f"the request of {letter_of(client)} did not end")
@@ -241,9 +223,9 @@ class Enactment:
         """Let each waiter that the event wakes try once more without success just before, so that it has read the clock."""
         for client, number, expected in self._waiters(move):
             for _ in range(MOST_IN_VAIN):
-                thread = self._held(client, number, COMMAND, None)
+                thread = self._held(client, number, None)
                 self.controller.order(thread)
-                self.controller.wait_until(lambda thread=thread: bool(thread.at), WITHIN_S)  # type: ignore[misc]
+                self.controller.wait_until(lambda thread=thread: bool(thread.words), WITHIN_S)  # type: ignore[misc]
                 if not isinstance(expected, CommandSent) or self.names.same_command(expected.words, thread.words):
                     break
 

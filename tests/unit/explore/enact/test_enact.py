@@ -49,7 +49,7 @@ def in_thread(*words):
 def test_held_until_ordered(controller):
     """A thread waits at its command until the controller orders it to go on, and then reports its reply."""
     thread, orders = in_thread("GET", "n")
-    assert controller.wait_until(lambda: bool(controller.threads and controller.threads[0].at), WITHIN_S)
+    assert controller.wait_until(lambda: bool(controller.threads and controller.threads[0].words), WITHIN_S)
     (held,) = controller.threads
     assert (held.words, held.replica, orders) == (("GET", "n"), "replica-1", [])
 
@@ -63,7 +63,7 @@ def test_held_until_ordered(controller):
 def test_let_go(controller, ends):
     """When the controller frees the threads, or ends, no thread waits, and no later one does."""
     thread, orders = in_thread("GET", "n")
-    controller.wait_until(lambda: bool(controller.threads and controller.threads[0].at), WITHIN_S)
+    controller.wait_until(lambda: bool(controller.threads and controller.threads[0].words), WITHIN_S)
     ends(controller)
     thread.join(WITHIN_S)
     assert orders == [GO]
