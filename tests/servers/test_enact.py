@@ -29,7 +29,6 @@ SHORTEST = {
     "lua:A2Bt1000B2t1600A2t2000t2600B": (1000, 1600, "held_to_the_end"),
     "watchdog:A2BpAt1500B3rAA": (1500, 0, "survives_a_late_freeze"),
     "lua:xABt1000": (1000, 0, "survives_a_lost_reply"),
-    "lua:A2wB2AB": (1000, 0, "survives_store_restart"),
 }
 
 

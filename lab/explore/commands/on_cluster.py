@@ -14,7 +14,7 @@ from lab.explore.commands.shortest import Shortest
 from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact
 from lab.explore.model import TimeLimit
 from lab.explore.questions import Question
-from lab.explore.search.event import CHOICE, FAILURE, ScheduleEvent
+from lab.explore.search.event import CHOICE, FAILURE, RESTART, ScheduleEvent
 from lab.explore.story.happenings import of_finding
 from lab.language import Language, of_environment
 from lab.servers.supervisor import supervised
@@ -32,9 +32,9 @@ def not_on_cluster(stage: Stage, question: Question, schedule: Sequence[Schedule
         return text("nested")
     if task.at_once > 1 or task.in_turn > 1 or task.ends or task.wait_ms is not None:
         return text("requests")
-    of_chance = {CHOICE: "choice", FAILURE: "failure"}
-    events = ((number, event) for number, event in enumerate(schedule, 1) if event.kind in of_chance)
-    return next((text(of_chance[event.kind], number=number, event=event) for number, event in events), "")
+    without = {CHOICE: "choice", FAILURE: "failure", RESTART: "restart"}
+    events = ((number, event) for number, event in enumerate(schedule, 1) if event.kind in without)
+    return next((text(without[event.kind], number=number, event=event) for number, event in events), "")
 
 
 def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:

@@ -23,7 +23,6 @@ from lab.explore.search.replay import Walk
 from lab.explore.search.state import RUNS, Move, State
 from lab.explore.store.commands import SUBSCRIBING, TRANSACTION
 from lab.explore.store.resp import Reply
-from lab.scenario.fault import ALL_NODES
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import health
 from lab.servers.server import Server
@@ -112,8 +111,6 @@ class Enactment:
             self._resume(event.client, move.before.now_ms)
         elif event.kind is EventKind.CRASH:
             self._crash(place, event.client)
-        elif event.kind is EventKind.RESTART:
-            self._restart(place)
         else:
             self._try_in_vain(move)
             self._step(place, move)
@@ -265,14 +262,6 @@ class Enactment:
         os.kill(self.pids[client], signal.SIGKILL)
         if not self.controller.wait_until(lambda: not self.requests[client].is_alive(), WITHIN_S):
             raise ClusterDiffers("the process did not end")
-        self.injected.recovered(place)
-
-    def _restart(self, place: int) -> None:
-        self._record(place, 0)
-        self.system.fault_target.kill_nodes(ALL_NODES)
-        self.system.fault_target.recover_nodes(ALL_NODES)
-        for server in self.system.lock_store:
-            self._load(server)
         self.injected.recovered(place)
 
     def _record(self, place: int, client: int) -> None:

@@ -12,7 +12,7 @@ from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, READ, RELEASE, RENEW, T
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import FAULTS
 from lab.explore.code.operation import CommandSent
-from lab.explore.search.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
+from lab.explore.search.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, ScheduleEvent
 from lab.explore.search.ghosts import ASKS, WORKS
 from lab.explore.search.state import Move
 from lab.explore.search.world import World
@@ -26,7 +26,6 @@ KINDS = {
     LOST_REPLY: "drop_reply",
     LOST_COMMAND: "fail_command",
     RESEND: "lose_reply",
-    RESTART: "restart_redis",
 }
 REPLIES = (LOST_REPLY, RESEND)  # faults after the store has executed a command
 
@@ -68,7 +67,7 @@ class Injected:
 def _fault(event: ScheduleEvent, phase: str, ttl_ms: int) -> Fault:
     kind: Callable[..., Fault] = faults()[KINDS[event.kind]]
     moment = AFTER_FIRST if event.kind in REPLIES else BEFORE
-    return kind(at=f"{phase}.{moment}", for_ms=ttl_ms if event.kind in (PAUSE, RESTART) else 0)
+    return kind(at=f"{phase}.{moment}", for_ms=ttl_ms if event.kind is PAUSE else 0)
 
 
 def phase_of(world: World, move: Move) -> str:
