@@ -20,7 +20,6 @@ from lab.language import Language, of_environment
 from lab.servers.supervisor import supervised
 from lab.story import say
 from lab.story.say import ENGLISH
-from lab.story.verdict import because
 
 
 def not_on_cluster(stage: Stage, question: Question, schedule: Sequence[ScheduleEvent], language: Language = ENGLISH) -> str:
@@ -41,13 +40,11 @@ def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:
     """Return in words how the run of a schedule on real replicas compares with the explorer's."""
     text, words = partial(say.text, "enacted", language=language), say.words(language)["mark"]
     how = words["part"].join(dict.fromkeys(say.broken(of_finding(finding), language) for finding in done.explored))
-    judged = words["part"].join(because(violation, language) for violation in done.judged) or say.listed(done.others, language)
-    why = "held" if done.difference else "measured"
-    name = f"not_{why}" if done.agreement is Agreement.NOT_COMPARABLE else done.agreement if done.explored else "same"
+    why_not = "not_held" if done.difference else "not_measured"
     result = text(
-        "differs" if done.agreement is Agreement.DIFFERS else name,
-        explored=f"{done.explored[0].claim.name}{words['colon']}{how}" if done.explored else text("no_claim"),
-        judged=judged or text("no_claim"),
+        why_not if done.agreement is Agreement.NOT_COMPARABLE else done.agreement,
+        explored=words["colon"].join((*[finding.claim.name for finding in done.explored[:1]], how)),
+        judged=say.listed(done.judged, language) or text("no_claim"),
         difference=done.difference,
     )
     return text("tried", n=done.tries, what=result, most=TRIES) if done.tries > 1 else result

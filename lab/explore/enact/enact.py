@@ -17,7 +17,6 @@ from lab.explore.questions import Question
 from lab.explore.search.event import short
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.replay import Walk
-from lab.judge.judgement import Violation
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import cluster
@@ -51,13 +50,7 @@ class Enacted(NamedTuple):
     tries: int = 1
 
     @property
-    def judged(self) -> list[Violation]:
-        """The judge's violations of the claim that the explorer has broken."""
-        claims = {finding.claim.name for finding in self.explored}
-        return [violation for violation in self.conducted.judgement.violations if violation.claim in claims]
-
-    @property
-    def others(self) -> list[str]:
+    def judged(self) -> list[str]:
         """The names of all claims that the judge has found broken."""
         return [violation.claim for violation in self.conducted.judgement.violations]
 
@@ -106,8 +99,8 @@ def _enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Clai
 
 
 def _is_measured(run: Enacted) -> bool:
-    """Return whether the judge confirms the explorer: both find no broken claim, or both one, or the judge measures the harm."""
-    if not run.explored or run.others:
-        return bool(run.explored) == bool(run.others)
+    """Return whether the judge confirms the explorer: it finds a broken claim as well, or it measures the harm."""
+    if run.judged:
+        return True
     harms, findings = {finding.harm for finding in run.explored}, run.conducted.findings
     return (Harm.THEFT in harms and bool(findings.thefts)) or (not harms.isdisjoint(LOCKED) and findings.gave_up > 0)
