@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from functools import lru_cache
@@ -18,29 +17,15 @@ from lab.story import say
 
 # returns the name of a token from the letter of its replica and its number, counted from 1
 Namer = Callable[[str, int], str]
-# finds hexadecimal digits that may be the first or last part of a token
-SLICE = re.compile(r"(?<![0-9a-f])[0-9a-f]{6,}(?![0-9a-f])")
 
 
 def readable(program: Program, word: bytes, token: Namer = say.token) -> str:
     """Return a word of a command or a reply in which each token is replaced by its name."""
     text = word.decode(errors="replace")
     for drawn, (replica, number) in program.drawing.known_tokens.items():
-        text = _replaced(text, drawn, token(letter_of(replica), number))
+        form = next((form for form in _forms(drawn) if form in text), "")
+        text = text.replace(form, token(letter_of(replica), number)) if form else text
     return text
-
-
-def _replaced(text: str, token: bytes, name: str) -> str:
-    for form in _forms(token):
-        if form in text:
-            return text.replace(form, name)
-    hexed = token.hex()
-
-    def named(part: re.Match[str]) -> str:
-        is_slice = hexed.startswith(part[0]) or hexed.endswith(part[0])
-        return name if is_slice else part[0]
-
-    return SLICE.sub(named, text)
 
 
 @lru_cache(maxsize=1000)

@@ -48,17 +48,12 @@ OTHER = bytes.fromhex("ffeeddccbbaa99887766554433221100")
         (str(int.from_bytes(TOKEN, "big")), "A’s token"),
         (f"{UUID(bytes=OTHER)}:1", "B’s second token:1"),
         (f"{UUID(bytes=TOKEN, version=4)}", "A’s token"),
-        ("lock-001122-x", "lock-A’s token-x"),  # a slice of the beginning
-        ("ddeeff", "A’s token"),  # a slice of the end
-        ("00112", "00112"),  # too short to be sure
-        ("0011223", "A’s token"),
-        ("223344", "223344"),  # a slice of the middle
-        ("a001122", "a001122"),  # part of another number
+        ("lock-001122-x", "lock-001122-x"),
         ("3000", "3000"),
     ],
 )
 def test_names_of_tokens(word, said):
-    """A whole token, and at least six digits of its beginning or end, are named; other numbers stay as they are."""
+    """A whole token is named; a part of it and other numbers stay as they are."""
     drawing = SimpleNamespace(known_tokens={TOKEN: (0, 1), OTHER: (1, 2)})
 
     assert readable(SimpleNamespace(drawing=drawing), word.encode()) == said
