@@ -45,7 +45,7 @@ NOT_FOLLOWED = {
     "the explorer's server has its own settings": (b"CONFIG",),
     "the explorer knows one database": (b"SWAPDB", b"MOVE"),
     "the explorer's server has no replica": (b"WAIT",),
-    "it has no model": (b"MONITOR", b"DEBUG", b"SHUTDOWN", b"REPLICAOF", b"WAITAOF", b"RESET"),
+    "it has no model": (b"XREAD", b"BLMPOP", b"BZMPOP", b"MONITOR", b"DEBUG", b"SHUTDOWN", b"REPLICAOF", b"WAITAOF", b"RESET"),
 }
 REFUSED = {name: why for why, names in NOT_FOLLOWED.items() for name in names}
 REFUSED_IN_SCRIPTS = REFUSED | dict.fromkeys(KNOWN, "it has no model within a script or a transaction")
@@ -228,7 +228,7 @@ class Wire:
         behind = tuple(sent for sent in self.unread if isinstance(sent, tuple))
         self.follows = bool(behind)
         waits = commands.can_wait(words)
-        after_ms = commands.gives_up_after_ms(words) if waits else 0
+        after_ms = float(words[-1]) * 1000 if waits else 0
         until_ms = here.now_ms + on_grid(after_ms) if after_ms else None
         return CommandSent(
             self.server,

@@ -62,28 +62,13 @@ def asked_for(command: Words) -> set[bytes]:
     return {*exists, *(words[1] for words in each_of(command) if words[0] in SHA)}
 
 
-# by blocking command: the place of the time-out among its words, and the units of the time-out in a second
-WAITS: dict[bytes, tuple[int, int]] = {
-    **dict.fromkeys((b"BLPOP", b"BRPOP", b"BZPOPMIN", b"BZPOPMAX", b"BRPOPLPUSH", b"BLMOVE"), (-1, 1)),
-    **dict.fromkeys((b"BLMPOP", b"BZMPOP"), (1, 1)),
-    b"XREAD": (0, 1000),  # after the word BLOCK, if the command has it
-}
-
-
-def gives_up_after_ms(words: Words) -> float | None:
-    """Return for how many milliseconds a command waits; 0 for ever, None if it does not wait. Raises ValueError."""
-    place, units = WAITS[words[0]]
-    if words[0] == b"XREAD":
-        upper = [word.upper() for word in words]
-        if b"BLOCK" not in upper:
-            return None
-        place = upper.index(b"BLOCK") + 1
-    return float(words[place]) * 1000 / units
+# the blocking commands: the last word of each is its time-out in seconds, 0 for ever
+WAITS = (b"BLPOP", b"BRPOP", b"BZPOPMIN", b"BZPOPMAX", b"BRPOPLPUSH", b"BLMOVE")
 
 
 def can_wait(words: Words) -> bool:
     """Return whether a command waits in the server if it cannot be executed at once."""
-    return words[0] in WAITS and gives_up_after_ms(words) is not None
+    return words[0] in WAITS
 
 
 CLOCKED = {b"TIME", b"EXPIREAT", b"PEXPIREAT", b"EXPIRETIME", b"PEXPIRETIME"}
