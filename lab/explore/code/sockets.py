@@ -91,14 +91,8 @@ class Socket(socket.socket):
     def setsockopt(self, *_: Any) -> None:
         """Do nothing: no network is used."""
 
-    def getsockopt(self, *_: Any) -> Any:
-        return 0
-
     def getpeername(self) -> tuple[str, int]:
         return (LOCK_HOST, PORT)
-
-    def getsockname(self) -> tuple[str, int]:
-        return (LOCK_HOST, 1)
 
     def shutdown(self, _: int) -> None:
         self.close()
