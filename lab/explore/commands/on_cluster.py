@@ -11,7 +11,7 @@ from rich.console import Console
 from app.lock import Stage
 from lab.explore.code.program import servers_of
 from lab.explore.commands.shortest import Shortest
-from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact
+from lab.explore.enact.enact import Agreement, Enacted, enact
 from lab.explore.model import TimeLimit
 from lab.explore.questions import Question
 from lab.explore.search.event import CHOICE, FAILURE, RESTART, ScheduleEvent
@@ -41,13 +41,12 @@ def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:
     text, words = partial(say.text, "enacted", language=language), say.words(language)["mark"]
     how = words["part"].join(dict.fromkeys(say.broken(of_finding(finding), language) for finding in done.explored))
     why_not = "not_held" if done.difference else "not_measured"
-    result = text(
+    return text(
         why_not if done.agreement is Agreement.NOT_COMPARABLE else done.agreement,
         explored=words["colon"].join((*[finding.claim.name for finding in done.explored[:1]], how)),
         judged=say.listed(done.judged, language) or text("no_claim"),
         difference=done.difference,
     )
-    return text("tried", n=done.tries, what=result, most=TRIES) if done.tries > 1 else result
 
 
 def confirmed_on_cluster(promised: Sequence[Shortest], stage: Stage, console: Console, limit: TimeLimit) -> Agreement:

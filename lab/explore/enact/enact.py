@@ -46,8 +46,6 @@ class Enacted(NamedTuple):
     explored: Sequence[Finding] = ()
     # the event at which the cluster differed, or could not be held
     difference: str = ""
-    # the number of tries
-    tries: int = 1
 
     @property
     def judged(self) -> list[str]:
@@ -62,11 +60,11 @@ def enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Claim
     If the cluster differs, the schedule is tried again: on a busy machine a key can expire too early.
     """
     done = _enact(supervisor, stage, question, claim, walk)
-    for number in range(2, TRIES + 1):
+    for _ in range(1, TRIES):
         if done.agreement is not Agreement.DIFFERS:
             break
         done.conducted.folder.discard()
-        done = _enact(supervisor, stage, question, claim, walk)._replace(tries=number)
+        done = _enact(supervisor, stage, question, claim, walk)
     return done
 
 
