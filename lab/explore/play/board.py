@@ -175,7 +175,6 @@ class Board:
         real = self.world.counter.real
         if not contents:
             return ()
-        real.select(0)
         types = real.send(*loading(contents), *[("TYPE", key.name) for key in contents])[-len(contents) :]
         values = real.send(*[(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)])
         return tuple((key.name.decode(errors="replace"), self._value(value)) for key, value in zip(contents, values, strict=True))

@@ -1,7 +1,7 @@
 """Run one schedule again from an empty server, event by event, without any table. A finding counts only after that.
 
-The clients run live, each command goes to the real server once, and time passes there by shortening the time to live of all
-keys. Each reply must be the same as in the search, and the findings must be the same.
+The clients run live, and the real server executes each command once more, on the keys that the command before has left. Each
+reply must be the same as in the search, and the findings must be the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from lab.explore.search.transitions import begin, moves, take
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
 from lab.explore.store.resp import Reply
-from lab.explore.store.table import COUNTER_DATABASE
 
 
 class NotPossible(Exception):  # noqa: N818 - states what is wrong with the schedule
@@ -142,9 +141,8 @@ def _difference(before: Move, now: Move) -> str:
 
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
     """Run a schedule from an empty server, without tables. Raises NotPossible, and MachineStalled on a busy machine."""
-    counter = world.counter.live(COUNTER_DATABASE)
     replicas = [Tree(world.program, number, folds=False) for number in range(len(world.trees))]
     live = unfolded(world)
-    live.trees, live.lock, live.counter = replicas, world.lock.live(), counter
+    live.trees, live.lock, live.counter = replicas, world.lock.live(), world.counter.live()
     with contextlib.closing(live):
         return Walk(live, begin(live, needed(events)).state, walk(live, events, horizon_ms))

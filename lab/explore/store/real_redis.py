@@ -1,4 +1,4 @@
-"""Ask a real Redis server that only the explorer uses. Its databases are emptied again and again."""
+"""Ask a real Redis server that only the explorer uses. It is emptied again and again."""
 
 from __future__ import annotations
 
@@ -77,7 +77,6 @@ class RealRedis:
         self.noticed: set[bytes] = set()  # the hashes of scripts of which some client can tell whether they are loaded
         self.clocked: set[bytes] = set()  # the hashes and texts of scripts that may read the clock
         self._shimmed: set[str] = set()  # the hashes of the scripts that are loaded in place of these
-        self.database = 0  # the database in use
         self.took_ms = 0.0  # the duration of the last execution: if it is longer than the grid, times to live are too short
         self.register(ALL_KEYS)
         self.send(("CONFIG", "SET", "rdbcompression", "no"))  # so that the values of DUMP can be read
@@ -103,13 +102,6 @@ class RealRedis:
             self.clocked |= {sha.encode(), script.encode()}
         self.send(("SCRIPT", "LOAD", script))
 
-    def select(self, database: int) -> None:
-        """Use another database from now on."""
-        if database != self.database:
-            self.database = database
-            for client in self._clients.values():
-                client.send([("SELECT", database)])
-
     def needs_clock(self, command: Words) -> bool:
         """Return whether a command depends on the clock. Scripts that it loads are registered."""
         for script in commands.loaded_by(command) if command[0] in LOADS else ():
@@ -130,7 +122,7 @@ class RealRedis:
         if command[0] == CLIENT:
             return [of_connection(command, memory)]
         if command[:2] == (SCRIPT, b"FLUSH"):
-            return [("SELECT", self.database)]  # is answered by OK as well, and keeps the scripts
+            return [("SELECT", 0)]  # is answered by OK as well, and keeps the scripts
         unknown = [sha for sha in commands.asked_for(command) & self.noticed if (SCRIPT, sha) not in memory]
         command = tuple([NO_SCRIPT if word in unknown else word for word in command])
         if not self.needs_clock(command):
@@ -157,7 +149,6 @@ class RealRedis:
         """
         if version not in self._clients:
             self._clients[version] = RespClient(self.host, self.port, version)
-            self._clients[version].send([("SELECT", self.database)])
         client = self._clients[version]
         sent = self.as_sent(command, now_ms, memory)
         if command[0] == FUNCTION or any(words[0] in FUNCTIONS for words in commands.each_of(command)):
@@ -190,7 +181,6 @@ class RealRedis:
 
     def touches(self, first: Sequence[Sequence[Any]], command: Words, key: bytes, now_ms: int, memory: Memory) -> bool:
         """Return whether a command touches a key: then the transaction of a second connection that watches the key fails."""
-        self.select(0)
         self.send(*first)
         self._watching.send([("WATCH", key)])
         self.send(*self.as_sent(command, now_ms, memory))

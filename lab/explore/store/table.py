@@ -2,7 +2,7 @@
 
 A state of Redis is each key with its value and its time to live, and all facts that the server remembers besides: scripts,
 functions, names of connections. To fill a missing entry, the real server is emptied, the state is loaded, the command is
-executed, and the new state is read. So Redis itself decides every answer. A live table executes every command.
+executed, and the new state is read. So Redis itself decides every answer. A live table does this for every command.
 
 Several independent servers are one table as well: its state has the state of each of them, and a command changes the state of one
 server. They behave alike, so one table of a real Redis is enough for all.
@@ -10,19 +10,16 @@ server. They behave alike, so one table of a real Redis is enough for all.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lab.explore.model import EPOCH_MS, Numbered, on_grid
 from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, MachineStalled, Memory, Message, RealRedis, loading
 from lab.explore.store.resp import Reply, Words
 
 LEFT_TO_LIVE = b"PTTL"  # TTL answers in whole seconds
-# tables use database 0, also while a schedule runs live; each of several servers has its own database
-LOCK_DATABASE, COUNTER_DATABASE, NODES_FROM = 1, 2, 3
 
 
 class Transition(NamedTuple):
@@ -37,14 +34,14 @@ class Table:
     """Remembers how a Redis server answers each command in each state. A state is a number. The client makes no difference."""
 
     empty = 0  # the state without any key
-    database = 0
 
     def __init__(self, real: RealRedis) -> None:
         self.real = real
         self.states: Numbered[tuple[Contents, Memory]] = Numbered()
         self.contents: list[Contents] = []
         self.number((), frozenset())
-        self._answers, self._touched = cache(self._executed), cache(self._touches)
+        self._answers: Callable[..., Transition] = cache(self._executed)
+        self._touched: Callable[..., bool] = cache(self._touches)
         self.later = cache(self._after)
 
     def number(self, contents: Contents, memory: Memory) -> int:
@@ -62,17 +59,13 @@ class Table:
     def _executed(self, state: int, command: Words, now_ms: int, version: int, _: int) -> Transition:
         memory = self.states[state][1]
         for _ in range(MOST_TRIES):
-            self.real.select(self.database)
-            reply, contents, published = self.real.execute(command, self._coming_to(state), EPOCH_MS + now_ms, version, memory)
+            first = loading(self.contents[state])
+            reply, contents, published = self.real.execute(command, first, EPOCH_MS + now_ms, version, memory)
             if self.real.took_ms < MOST_MS:
                 after = self.number(contents, self.real.remembered(memory, command, reply))
                 return Transition(after, in_whole_steps(command, reply), published)
         name = b" ".join(command[:2]).decode(errors="replace")
         raise MachineStalled(f"{name} took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
-
-    def _coming_to(self, state: int) -> list[tuple[Any, ...]]:
-        """Return the commands that bring the server to a state."""
-        return loading(self.contents[state])
 
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
         """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
@@ -99,50 +92,18 @@ class Table:
         """Return whether the server has any key."""
         return state != self.empty
 
-    def live(self, database: int = LOCK_DATABASE) -> LiveTable:
-        """Return a live table on an empty server. Its states have the numbers of this table."""
-        return LiveTable(self, database)
-
-
-NOWHERE = -1  # no state
+    def live(self) -> LiveTable:
+        """Return a table that executes every command. Its states have the numbers of this table."""
+        return LiveTable(self)
 
 
 class LiveTable(Table):
-    """A server that executes every command, and remembers only its current state.
+    """Executes every command, and remembers no answer."""
 
-    If the machine stalls, the server is brought back to that state, and executes the command again.
-    """
-
-    def __init__(self, table: Table, database: int) -> None:
+    def __init__(self, table: Table) -> None:
         super().__init__(table.real)
         self.states, self.contents = table.states, table.contents
-        self.database = database
-        self.state = 0
-        self.real.select(database)
-        self.real.send(("FLUSHDB",))
-        self._ran_s = time.monotonic()
-
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
-        """Bring the server to a state, execute a command there, and return its effect. Raises MachineStalled."""
-        done = self._executed(state, command, now_ms, version, 0)
-        self.state = done.state
-        return done
-
-    def _coming_to(self, state: int) -> list[tuple[Any, ...]]:
-        """Return the commands that bring the server to a state. The time that the explorer itself needs does not count.
-
-        Keys are written again only if deleting keys and shortening times to live does not lead to the state: after a restart,
-        or if the machine was so late that a key may have expired.
-        """
-        stood, self.state = self.state, NOWHERE  # until the command has been executed in time
-        contents, before_s, self._ran_s = self.contents[state], self._ran_s, time.monotonic()
-        shortest_ms = self.expires_in_ms(state)
-        is_late = shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000
-        stands = {key.name: (key.value, key.ttl_ms > 0) for key in self.contents[stood]}
-        if stood == NOWHERE or is_late or any(stands.get(key.name) != (key.value, key.ttl_ms > 0) for key in contents):
-            return loading(contents)
-        expired = stands.keys() - {key.name for key in contents}
-        return [*(("DEL", name) for name in expired), *(("PEXPIRE", key.name, key.ttl_ms) for key in contents if key.ttl_ms)]
+        self._answers, self._touched = self._executed, self._touches
 
 
 def in_whole_steps(command: Words, reply: Reply) -> Reply:
@@ -172,7 +133,7 @@ class Nodes:
 
     def live(self) -> Nodes:
         nodes = copy(self)
-        nodes.tables = [LiveTable(table, NODES_FROM + place) for place, table in enumerate(self.tables)]
+        nodes.tables = [table.live() for table in self.tables]
         return nodes
 
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 1) -> Transition:

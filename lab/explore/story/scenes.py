@@ -23,7 +23,7 @@ from lab.explore.search.state import DEAD, PAUSED, Move, State
 from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
 from lab.explore.store.real_redis import loading
-from lab.explore.store.table import COUNTER_DATABASE, at
+from lab.explore.store.table import at
 from lab.explore.story.happenings import AT_ALL, DONE_TO, EventFacts, broken, of_event
 from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 from lab.story.repeats import folded
@@ -172,7 +172,6 @@ def _doing(world: World, state: State, names: frozenset[bytes], owned: dict[byte
 def counted(world: World, number: int) -> int:
     """Return the value of the counter in a state of its store. The stage's resource reads it, from the real server."""
     real, resource = world.counter.real, resource_kind(world.program.stage.resource)
-    real.select(COUNTER_DATABASE)
     real.send(*loading(world.counter.contents[number]))
-    with redis.Redis(host=real.host, port=real.port, db=COUNTER_DATABASE, decode_responses=True) as client:
+    with redis.Redis(host=real.host, port=real.port, decode_responses=True) as client:
         return sum(resource(client, NUMBER).parts().values())
