@@ -39,14 +39,12 @@ class Steps(threading.local):
         """Report the command of this thread, or its reply. Return whether there is a controller."""
         if self.address is None:
             return False
-        context = here()
-        request = {"at": at, "request": context.request, "phase": context.phase}
-        process = {"replica": self.replica, "pid": os.getpid(), "thread": threading.get_native_id()}
+        about = {"at": at, "request": here().request, "replica": self.replica, "pid": os.getpid()}
         try:
             if self.file is None:
                 with socket.create_connection(self.address, timeout=None) as connection:  # the file keeps it open
                     self.file = connection.makefile("rw", encoding="utf-8")
-            self.file.write(json.dumps(request | process | details) + "\n")
+            self.file.write(json.dumps(about | details) + "\n")
             self.file.flush()
         except OSError:  # the controller has ended: from now on no command waits
             type(self).address = None

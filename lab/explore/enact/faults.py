@@ -39,7 +39,7 @@ class Injected:
         self.faults = [_fault(events[place], phases[place], ttl_ms) for place in self.at]
         self.records: dict[int, FaultRecord] = {}
 
-    def begin(self, place: int, replica: str, pid: int, request: str) -> FaultRecord:
+    def begin(self, place: int, replica: str, pid: int, request: str) -> None:
         """Record that the fault of one event begins. place: of the event in the schedule."""
         number = self.at.index(place)
         fault, now_ns = self.faults[number], monotonic_ns()
@@ -47,7 +47,6 @@ class Injected:
         record = FaultRecord(f"{kind}-{number + 1}", replica, pid, request, now_ns, kind, fault.at, effect=fault.effect)
         record.injected_ns = now_ns
         self.records[place] = record
-        return record
 
     def recovered(self, place: int) -> None:
         """Record that the fault is over."""
