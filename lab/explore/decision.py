@@ -111,8 +111,8 @@ class Decision:
     answers: list[SearchOutcome] = field(default_factory=list)
     redis: str = ""
     seconds: float = 0.0
-    # the number of servers that the lock asks, if it is not the number that the lab runs
-    of_servers: int | None = None
+    # the number of servers that the lock asks; 0 becomes the number that the lab runs
+    servers: int = 0
     # by line of the stage: the random values that were drawn there
     drawn: dict[str, str] = field(default_factory=dict)
     # the one claim to decide, promised or not; None for all promises
@@ -120,16 +120,12 @@ class Decision:
 
     def __post_init__(self, questions: Sequence[Question]) -> None:
         self.answers = self.answers or [SearchOutcome(question, undecided=Undecided.TIME) for question in questions]
+        self.servers = self.servers or servers_of(self.stage)
 
     @property
     def claims(self) -> frozenset[Claim]:
         """The claims to decide."""
         return frozenset(self.stage.claims if self.only is None else {self.only})
-
-    @property
-    def servers(self) -> int:
-        """The number of servers of the lock's store."""
-        return self.of_servers or servers_of(self.stage)
 
     def broken(self) -> dict[Claim, tuple[SearchOutcome, Broken]]:
         """Return each broken claim with the first search that breaks it, and a shortest schedule there."""

@@ -101,7 +101,7 @@ class _Pool:
         self.servers, self.workers = servers[: len(self.todo)], list[_Worker]()
 
     def _start(self, server: Server) -> _Worker:
-        process, pipe = forked(_work, self.decision.stage, self.decision.of_servers, (server.host, server.port))
+        process, pipe = forked(_work, self.decision.stage, self.decision.servers, (server.host, server.port))
         return _Worker(process, pipe, server)
 
     def run(self) -> None:
@@ -195,12 +195,12 @@ class _Pool:
             worker.end()
 
 
-def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: Connection) -> None:
+def _work(stage: Stage, servers: int, address: tuple[str, int], pipe: Connection) -> None:
     """Answer questions in a process of its own, until the pipe ends."""
     signal.signal(signal.SIGALRM, _Watch(pipe))
     signal.setitimer(signal.ITIMER_REAL, BEAT_S, BEAT_S)
     real = RealRedis(*address)
-    explorer = Explorer(stage, real, of_servers)
+    explorer = Explorer(stage, real, servers)
     with contextlib.suppress(EOFError, OSError):
         while True:
             question, within_s = pipe.recv()

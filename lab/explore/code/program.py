@@ -129,7 +129,6 @@ class Program:
         sockets.install()
         self.stage, self.task = stage, task
         self.servers = servers or servers_of(stage)
-        self.other_servers = self.servers if self.servers != servers_of(stage) else 0  # 0: as many as the lab runs
         self.asks = ASKS if self.servers > 1 else None  # None: a client asks until it has the lock
         self.path = Path(str(stage.path))
         is_on_shelf = stage.lookup == stage.name

@@ -80,14 +80,14 @@ def claim_of(name: str | None, stage: Stage) -> Claim | None:
 
 
 def explore(
-    stage: Stage, search: SearchOptions, budget_s: float | None, output: OutputOptions, of_servers: int | None = None
+    stage: Stage, search: SearchOptions, budget_s: float | None, output: OutputOptions, servers: int | None = None
 ) -> int:
     """Decide a stage, print the decision, and return the exit status.
 
     It is 1 if a promise breaks, 0 if every promise that the searches can decide was decided and holds, and 3 otherwise.
     """
-    check_servers(stage, of_servers)
-    servers, ttl_ms = of_servers or servers_of(stage), search.ttl_of(stage)
+    check_servers(stage, servers)
+    servers, ttl_ms = servers or servers_of(stage), search.ttl_of(stage)
     questions = [question for question in search.questions(stage) if not output.only or output.only in question.tests(servers)]
     if not questions:
         raise BadInput(f"the searches of these options do not test the claim {output.only and output.only.name}")
@@ -95,8 +95,8 @@ def explore(
     limit = TimeLimit(budget_s or (WITHIN_S if servers == 1 else WITHIN_OF_SEVERAL_S))
     with own_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
         real = RealRedis(running[0].host, running[0].port)
-        with contextlib.closing(real), contextlib.closing(Explorer(stage, real, of_servers)) as explorer:
-            decision = Decision(stage, ttl_ms, questions, of_servers=of_servers, only=output.only)
+        with contextlib.closing(real), contextlib.closing(Explorer(stage, real, servers)) as explorer:
+            decision = Decision(stage, ttl_ms, questions, servers=servers, only=output.only)
             with contextlib.suppress(Interrupted), _progress(console, decision, limit.budget_s) as on_answer:
                 decide(decision, running, limit.budget_s, on_answer)
             decision.redis = decision.redis or real.version

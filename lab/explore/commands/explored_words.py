@@ -11,6 +11,7 @@ from functools import cache
 
 from app.lock import Claim, Stage
 from app.locks import stages
+from lab.explore.code.program import servers_of
 from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
 from lab.explore.questions import Question, decidable
@@ -87,8 +88,9 @@ class ExploredWords:
 
     def again(self, question: Question, broken: Broken) -> str:
         """Return the command that runs a schedule again."""
-        command = replay(self.decision.stage.lookup, question, broken.events).removeprefix("lab ")
-        servers = f" --servers {self.decision.of_servers}" if self.decision.of_servers else ""
+        stage, number = self.decision.stage, self.decision.servers
+        command = replay(stage.lookup, question, broken.events).removeprefix("lab ")
+        servers = f" --servers {number}" if number != servers_of(stage) else ""
         return self._say("again", command=f"{COMMAND} {command}{servers}")
 
     def _say(self, name: str, n: int = 1, **places: object) -> str:

@@ -32,7 +32,7 @@ class Probe:
 
     def __init__(self, program: Program, lock: Any, counter: Table) -> None:
         task = Task(program.task.ttl_ms)
-        self.program = Program(program.stage, task, program.other_servers or None)
+        self.program = Program(program.stage, task, program.servers)
         self.program.drawing.tokens = program.drawing.tokens
         self.lock = lock
         self.counter = counter
