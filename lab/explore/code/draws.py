@@ -56,8 +56,8 @@ def below(number: int) -> int:
     here.thread.draws = together, lines = together * number, lines | {line}
     if together > WIDE:  # the thread has drawn so often in a row that these draws make a token
         drawing.tokens |= lines
-        here.must_begin_again = True
-        raise NewToken
+        here.stopped_by = here.stopped_by or NewToken()
+        raise here.stopped_by
     values = tuple(dict.fromkeys((0, number // 2, number - 1)))[:VALUES] if number > VALUES else tuple(range(number))
     drawing.values.setdefault(line, f"{', '.join(map(str, values))} of {number}")
     return int(here.wait(Choice(values)))

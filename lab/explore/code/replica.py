@@ -111,8 +111,7 @@ class Replica:
         self.connections = 0  # how many connections have a number
         self.closed: set[int] = set()  # the numbers of subscribed connections that the code has closed
         self.token_counts: dict[Line, int] = {}  # by line of the stage: how many tokens it has drawn
-        self.must_begin_again = False
-        self.refusal: NotExplored | None = None  # the first one: the code may have caught it
+        self.stopped_by: BaseException | None = None  # the explorer's first exception: the code may have caught it
         self.is_closing = False
         self.naps: tuple[int, dict[int, int]] = 0, {}  # the moment of the last nap; by thread: how many naps began then
         self._hub: Any = None
@@ -230,8 +229,9 @@ class Replica:
 
     def refuse(self, message: str) -> NotExplored:
         """Return the exception for an action without a model. The replica raises it later if the code catches it."""
-        self.refusal = self.refusal or NotExplored(message)
-        return self.refusal
+        refusal = NotExplored(message)
+        self.stopped_by = self.stopped_by or refusal
+        return refusal
 
     # for the search
 
@@ -263,10 +263,8 @@ class Replica:
             self._switch(thread, None)
         else:
             raise NeverWaits("its threads wake each other without end")
-        if self.must_begin_again:
-            raise NewToken
-        if self.refusal is not None:
-            raise self.refusal
+        if self.stopped_by is not None:
+            raise self.stopped_by
 
     @contextlib.contextmanager
     def _entered(self) -> Iterator[None]:
