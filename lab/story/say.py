@@ -263,11 +263,6 @@ def token(letter: str, number: int, language: Language = ENGLISH) -> str:
     return text("token", str(min(number, 5)), language, actor=letter)
 
 
-def whose(letter: str, number: int, language: Language = ENGLISH) -> str:
-    """Return the name of a token as short: of the first one, whose it is."""
-    return token(letter, number, language) if number > 1 else text("lanes", "whose", language, actor=letter)
-
-
 def faults(injected: Mapping[str, int], language: Language = ENGLISH) -> str:
     """Return the faults of a schedule. injected: how many, by the fields of ``Budget``."""
     found = [text("faults", name, language, number) for name, number in injected.items() if number]

@@ -10,7 +10,6 @@ from lab.explore.play.board import WAITING, Board
 from lab.explore.search.event import CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, NOBODY, RESEND, letter_of
 from lab.explore.search.ghosts import ASKS, OVER
 from lab.explore.search.harm import Finding
-from lab.explore.search.in_words import reply_in_words
 from lab.explore.search.state import RUNS, Move
 from lab.explore.store.resp import Failure, Reply
 from lab.explore.story.happenings import EventFacts, breaks, of_event
@@ -102,14 +101,8 @@ def _in_short(board: Board, move: Move) -> tuple[str, str]:
         return say.clause(Happening(kind), board.language, "short"), ""
     if event.kind in LOST:
         return board.short(move.command), say.clause(Happening(Kind.REPLY_LOST), board.language, "short")
-    return board.short(move.command), _answer(board, move)
-
-
-def _answer(board: Board, move: Move) -> str:
-    """Return a short reply: for a token, the words for its owner."""
-    if _is_error(move):
-        return say.clause(Happening(Kind.ERROR), board.language, "short")
-    return reply_in_words(board.program, move.reply, lambda letter, number: say.whose(letter, number, board.language))
+    answer = say.clause(Happening(Kind.ERROR), board.language, "short") if _is_error(move) else board.reply(move.reply)
+    return board.short(move.command), answer
 
 
 def _changes(board: Board, move: Move) -> Iterator[tuple[Happening, ...]]:
