@@ -7,25 +7,15 @@ from typing import Any
 
 import msgspec
 
-from app.lock import Claim, Stage
-from app.locks import stages
-from lab.errors import choose_from
+from app.lock import Claim
 from lab.evidence import decided
 from lab.evidence.record_lines import write_line
 from lab.explore.decision import Decision, SearchOutcome
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
-from lab.paths import need_clone
 from lab.story.happening import Story
 
 NOT_KEPT = ("seconds", "states")  # fields of a search that change from run to run
-
-
-def check_kept(stage: Stage) -> None:
-    """Raise BadInput if the decision of a stage is never kept: the stage is neither on the ladder nor in ``docs/slips``."""
-    need_clone("--keep")
-    if stage.path not in decided.slips().values():
-        choose_from("stage", stage.lookup, stages())
 
 
 def keep(decision: Decision, stories: Mapping[str, Story], budget_s: float) -> None:

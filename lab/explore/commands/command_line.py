@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from lab.commands.options import STAGES, Decimal, Whole, out_option, typed_as
 from lab.errors import BadInput
-from lab.paths import new_folder
+from lab.paths import need_clone, new_folder
 
 # the options that change the task of a schedule
 OF_A_SCHEDULE = ("clients", "ttl_ms", "work_ms", "wait_ms", "nested", "at_once", "in_turn", "nap_ms", "ends")
@@ -109,7 +109,6 @@ def explore(
         return replay(replayed, out, given["servers"], **{name: given[name] for name in OF_A_SCHEDULE})
     from lab.explore.commands.explore import OutputOptions, claim_of, explored
     from lab.explore.commands.explore import explore as run_explore
-    from lab.explore.kept import check_kept
     from lab.explore.questions import SearchOptions
     from lab.explore.search.event import Budget
 
@@ -118,12 +117,11 @@ def explore(
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     search = SearchOptions(**given, budget=budget if any(number is not None for number in faults.values()) else None)
     if keep:
+        need_clone("--keep")
         refuse_beside(context, "--keep", ("keep", "stage", "budget_s", "ttl_ms", "no_confirm"))
     if stage is None:
         raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab list stages` lists the stages.")
     explored_stage = explored(stage)
-    if keep:
-        check_kept(explored_stage)
     into = out and new_folder(str(out), "--out")
     output = OutputOptions(only=claim_of(only, explored_stage), as_json=as_json, out=into, confirm=not no_confirm, keep=keep)
     return run_explore(explored_stage, search, budget_s, output, servers)

@@ -115,15 +115,6 @@ def test_no_stage_breaks_its_promise():
     assert [(one.stage, claim) for one in decisions for claim, status in one.promises.items() if status == "breaks"] == []
 
 
-def test_own_lock_is_not_kept(tmp_path):
-    """A user's own file is explored, but never kept for the documents."""
-    mine = tmp_path / "mine.py"
-    mine.write_text(decided.slips()["lua_unlocked_twice"].read_text(encoding="utf-8"), encoding="utf-8")
-
-    with pytest.raises(BadInput, match="there is no stage"):
-        kept.check_kept(stage(str(mine)))
-
-
 REDIS = (None, "redis", "redis_nodes")
 
 
