@@ -66,7 +66,7 @@ def test_locust_starts_and_the_live_page_follows(browser, lab):
     row.wait_for()
     cells, bar = row.locator("td").all_inner_texts(), locust.locator("#lab-verdict")
     assert cells[:5] == ["none", "rush", "300", live.locator("#counter").inner_text(), str(lost)]
-    assert f"{lost} of 300" in bar.inner_text()
+    bar.filter(has_text=f"{lost} of 300").wait_for()
     assert bar.locator("a").get_attribute("href") == row.locator("a").get_attribute("href")
     assert browser.open(row.locator("a").get_attribute("href")).title().startswith("none: ")
     heights = [drawn(locust)]
@@ -213,11 +213,12 @@ def test_each_state_fills_the_screen(browser, pages, view, width, height):
         "say": [{"kind": "judged", "phase": "judged", "result": RESULT, "tally": {"right": 2, "wrong": 1}}],
     }
     name = {"/": "whole", "/vote": "phone"}.get(view, "projector")
+    shown = {"rest": "data-state=ask", "ask": "data-lesson=run", "starting": "data-state=run"}
 
     for phase, messages in news.items():
         for message in messages:
             state.news.publish(**message)
-        live.locator(f"main[data-state={ {'starting': 'run', 'rest': 'ask'}.get(phase, phase) }]").wait_for()
+        live.locator(f"main[{shown.get(phase, f'data-state={phase}')}]").wait_for()
         if phase == "run":
             wait_for(lambda: live.locator("#gap").inner_text() == "450")
         tall, wide = live.evaluate("[document.documentElement.scrollHeight, document.documentElement.scrollWidth]")

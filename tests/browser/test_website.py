@@ -36,7 +36,7 @@ def test_reader_finds_the_way(browser, address, folder, current, word, found):
 
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    page.wait_for_function("document.activeElement.id === 'main'")
     page.locator("article .block button").first.click()
     page.wait_for_function("document.querySelector('.block button').textContent.match(/Copied|Selected|已复制|已选中/)")
 

@@ -188,11 +188,12 @@ def test_watchdog_renews_the_outer_hold(store, key):
 
 def test_one_renewal_thread_a_process(store):
     """One thread renews all locks of a process."""
-    done = threading.Event()
+    done, inside = threading.Event(), threading.Barrier(6)
     holders = [
-        in_thread(lambda number=number: lock("watchdog", store, f"lab:test:{number}").run(lambda grant: done.wait(5)))
-        for number in range(5)
+        in_thread(lambda one=one: lock("watchdog", store, f"lab:test:{one}").run(lambda _: (inside.wait(5), done.wait(5))))
+        for one in range(5)
     ]
+    inside.wait(5)
     watchdogs = [thread for thread in threading.enumerate() if thread.name == "watchdog"]
     done.set()
     for holder in holders:

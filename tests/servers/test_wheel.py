@@ -176,9 +176,8 @@ def test_lock_is_tested(site, here):
     """A lock in a package ``app`` is explored, run and judged, and tested by the fixture; nothing is next to our packages."""
     before = files(site)
     words = ("--scenario", "holder_crash", "--budget", "1", "--requests", "20")
-    execute(
-        lab(site), "test", "app.locks:MyLock", *words, cwd=here, status=(0, 3)
-    )  # 3: within a second, not every order is decided
+    # 3: within a second, not every order is decided
+    execute(lab(site), "test", "app.locks:MyLock", *words, cwd=here, status=(0, 3))
 
     found = [json.loads(path.read_text(encoding="utf-8")) for path in here.glob("lab-runs/runs/2*/verdict.json")]
     assert [one["stage"] for one in found] == ["lab_my_lock"]

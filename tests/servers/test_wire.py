@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import psutil
 import pytest
 
 from lab.paths import HOME
-from tests.command import run, warm
+from tests.command import run, wait_for, warm
 from tests.sampled import sampled
 
 WORKERS = HOME / "workers"
@@ -75,11 +76,12 @@ def test_worker_with_a_fence(tmp_path):
 def test_worker_dies_with_its_replica(tmp_path):
     """A replica that dies takes its worker along: nobody releases its lock, and the TTL frees it."""
     command, lanes = LANGUAGES["python"]
+    own = str(shutil.copy(WORKERS / "example.py", tmp_path))  # a file that no other test runs
 
-    done = run("holder_crash", write(tmp_path, command, lanes), tmp_path)
+    done = run("holder_crash", write(tmp_path, [*command[:2], own], lanes), tmp_path)
 
     assert done.verdict["verdict"] == "KEPT", done.err
-    assert not [one for one in psutil.process_iter(["cmdline"]) if str(WORKERS / "example.py") in (one.info["cmdline"] or [])]
+    wait_for(lambda: not [one for one in psutil.process_iter(["cmdline"]) if own in (one.info["cmdline"] or [])])
 
 
 @pytest.mark.parametrize(
