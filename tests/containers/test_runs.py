@@ -1,4 +1,4 @@
-"""Runs in containers: as local ones in shape and verdict, at any scale, with a fault or without, and nothing left behind.
+"""Runs in containers have the shape and the verdict of local runs, with and without a fault, and leave nothing behind.
 
 They need a Docker engine: ``pytest tests/containers``. LAB_COMPOSE names the command for docker compose.
 """
@@ -23,18 +23,18 @@ from lab.servers.ports import free_port
 from tests.command import LAB, Done, lab, wait_for
 from tests.sampled import sampled
 
-SOMEBODY = 1234  # not who runs the tests
+SOMEBODY = 1234  # the id of a user who does not run the tests
 PORTS = {name: str(free_port()) for name in ("LAB_PORT", "LAB_UI_PORT", "LAB_LIVE_PORT")}
 
 
 def contained(scenario: str, stage: str, cwd: Path, **options: object) -> Done:
-    """``lab run SCENARIO --stage STAGE --engine docker``, and nothing of it left."""
+    """Run ``lab run SCENARIO --stage STAGE --engine docker``, and check that nothing of it is left."""
     command = ("run", scenario, "--stage", stage, "--engine", "docker", "--no-draw", *flags(options))
     before = networks()
     done = lab(*command, cwd=cwd, timeout_s=240)
     assert done.status in (0, 1, 3), done.err
     assert not ours()
-    for kept in networks() - before:  # the engine lost count of what is on it, and the lab said so
+    for kept in networks() - before:  # the engine did not remove it, although it has no container, and the lab reported that
         assert docker("network", "inspect", kept, "--format", "{{len .Containers}}").strip() == "0"
         assert f"the engine keeps the network {kept}" in done.err
     assert not list((cwd / "reports").glob(".hands-*"))
@@ -47,11 +47,11 @@ def networks() -> set[str]:
 
 OF_ONE_RUN = ("versions", "commands", "evidence", "violations")
 OF_THIS_MACHINE = ("others_percent", "processor_s", "processor_ms_per_increment")  # not known of a run in containers
-OF_CONTAINERS = ("clock_of",)  # each is asked for its clock
+OF_CONTAINERS = ("clock_of",)  # each container is asked for its clock
 
 
 def shape(value: object) -> object:
-    """Which keys there are, however deep; lists by their first element, and tables by what their keys hold."""
+    """Return the keys of a record, however deep, with the type of each value, and without keys in which runs may differ."""
     if isinstance(value, dict):
         return {key: shape(inner) for key, inner in value.items() if key not in OF_ONE_RUN + OF_THIS_MACHINE + OF_CONTAINERS}
     return type(value).__name__
@@ -67,7 +67,7 @@ def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
-    about = {"requests": requests, "wait_ms": 60_000}  # who polls may be overtaken for long
+    about = {"requests": requests, "wait_ms": 60_000}  # a waiter that polls may be overtaken for long
     local = lab("run", "rush", "--stage", stage, "--no-draw", *flags(about), cwd=here)  # a worker would write the site later
     container = contained("rush", stage, there, **about)
 
@@ -81,8 +81,8 @@ def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
         one, other = (json.loads((done.folder / name).read_text(encoding="utf-8")) for done in (local, container))
         assert shape(one) == shape(other)
     run = json.loads((container.folder / "run.json").read_text(encoding="utf-8"))
-    assert run["commit"] == commit()  # of the image
-    assert {name for name in run["versions"] if "package" not in name} == {"python", "redis-server", "nginx"}  # only what ran
+    assert run["commit"] == commit()  # the commit of the image
+    assert {name for name in run["versions"] if "package" not in name} == {"python", "redis-server", "nginx"}  # those that ran
 
 
 @pytest.mark.parametrize(("stage", "verdict"), sampled([("watchdog", "ADMITTED"), ("fencing", "KEPT")], ["fencing"]))
@@ -98,7 +98,7 @@ def test_killed_lab_leaves_no_container(tmp_path):
     """Containers do not outlive a lab that was killed."""
     argv = [LAB, "run", "rush", "--stage", "none", "--engine", "docker", "--requests", "1000000"]
     with subprocess.Popen(argv, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL) as running:
-        assert wait_for(lambda: len(ours()) >= 5, within_s=120)  # the counter, three replicas, nginx, and who judges
+        assert wait_for(lambda: len(ours()) >= 5, within_s=120)  # the counter, three replicas, and nginx
         running.kill()
 
     wait_for(lambda: not ours(), within_s=60)
@@ -128,12 +128,12 @@ def test_interrupted_run_is_kept(tmp_path):
 
 
 def ours() -> list[str]:
-    """The containers of all compose projects."""
+    """Return the ids of the containers of all compose projects."""
     return docker("ps", "--all", "--quiet", "--filter", "label=com.docker.compose.project").split()
 
 
 def test_store_paused_by_the_engine(tmp_path):
-    """A store that the engine paused goes on afterwards."""
+    """A store that the engine paused goes on afterwards, and the verdict is KEPT."""
     done = contained("two_nodes_silent", "redlock", tmp_path)
 
     assert done.verdict["verdict"] == "KEPT"
@@ -141,7 +141,7 @@ def test_store_paused_by_the_engine(tmp_path):
 
 @pytest.fixture
 def up(tmp_path) -> Iterator[Compose]:
-    """The file as a user brings it up, for somebody's reports."""
+    """Yield the compose file's project as a user starts it, with a folder of reports that belongs to another user."""
     reports = tmp_path / "reports"
     reports.mkdir()
     os.chown(reports, SOMEBODY, SOMEBODY)
@@ -155,10 +155,10 @@ def up(tmp_path) -> Iterator[Compose]:
 
 
 def test_compose_up_serves_the_counter(up, tmp_path):
-    """The compose file alone serves the counter, and its pages start no run."""
+    """The compose file serves the counter and the pages, which ask for a key; reports of a run belong to their owner."""
 
     def pages_up() -> list[bool]:
-        """Whether Locust's page and the live page answer: both ask for the teacher's key."""
+        """Return whether Locust's page and the live page answer: both ask for the teacher's key."""
         return [_asked(int(PORTS[name])) in (303, 403) for name in ("LAB_UI_PORT", "LAB_LIVE_PORT")]
 
     def serving() -> str:

@@ -1,6 +1,6 @@
 """Runs over two nodes with different clocks, with and without faults, have the verdicts of local runs.
 
-One deployment serves all of them. The tests need root and a kernel with time namespaces; without these they say so.
+One deployment serves all of them. The tests need root and a kernel with time namespaces; without these they are skipped.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from tests.containers.two_nodes import APART_S, NODE, Nodes, refusal, two_nodes
 
-MOST_MS = 20.0  # by so much the order of the stamps of two nodes may be wrong on a busy machine; 3 ms is usual
+MOST_MS = 20.0  # the largest error of a clock's offset on a busy machine; 3 ms is usual
 RUNS = [
-    ("rush", "lua", {"requests": 300, "wait_ms": 60_000}),  # who polls may be overtaken for long
+    ("rush", "lua", {"requests": 300, "wait_ms": 60_000}),  # a waiter that polls may be overtaken for long
     ("rush", "none", {"requests": 300}),
     ("rush", "etcd", {"requests": 300}),
     ("holder_crash", "lua", {}),
@@ -36,7 +36,7 @@ RUNS = [
 
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory) -> Iterator[Nodes]:
-    """The stack on two nodes. Nothing is left of the second node afterwards."""
+    """Yield the stack on two nodes, and check that nothing of the second node is left afterwards."""
     if why := refusal():
         pytest.skip(f"no run was made on two nodes: the kernel gave this user no namespaces for a second one: {why}")
     with two_nodes(tmp_path_factory.mktemp("nodes")) as up:
@@ -47,12 +47,12 @@ def nodes(tmp_path_factory) -> Iterator[Nodes]:
 
 @pytest.mark.parametrize(("scenario", "stage", "options"), RUNS)
 def test_verdict_is_the_local_one(scenario, stage, options, nodes, tmp_path, record_property):
-    """A run over two nodes has the verdict of the reference, also on a third machine; and the offset of its clocks is found."""
+    """A run over two nodes has the expected verdict, also if a copy is judged again, and the offset of its clocks is found."""
     for _ in range(2):
         folder = nodes.run(scenario, stage, **options)
         verdict = Judgement.load(folder)
         if verdict.verdict != "VOID":
-            break  # else it is no evidence, and is made once more
+            break  # a VOID run is no evidence, and is made once more
     record = run_folder.load(folder)
     sent = [json.loads(line) for line in (folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
     assert verdict.verdict == expectations()[scenario, stage], verdict.why

@@ -29,7 +29,7 @@ from tests.command import wait_for
 APART_S = 100_000
 UNSHARE = ["unshare", "--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
 UNSHARE += ["--time", "--monotonic", str(APART_S), "--boottime", str(APART_S)]
-HERE, THERE, POOL = "198.18.250.1", "198.18.250.2", "198.18.128.0/18"  # of the link between the nodes; for networks of the Swarm
+HERE, THERE, POOL = "198.18.250.1", "198.18.250.2", "198.18.128.0/18"  # of the link's two ends; for the Swarm's networks
 FILES = ("docker-stack.yml", "docker-stack.stores.yml")
 STACK, NODE, LINK = "lab-nodes", "lab-node-2", "lab-link"
 CGROUPS = Path("/sys/fs/cgroup")
@@ -54,7 +54,7 @@ def refusal() -> str:
 
 @contextlib.contextmanager
 def second_engine() -> Iterator[str]:
-    """Yield the address of the second engine's socket. Nothing is left of it afterwards."""
+    """Start the second engine, yield the address of its socket, and remove all of it afterwards."""
     folder = tempfile.mkdtemp(prefix=f"{NODE}-")
     with contextlib.ExitStack() as ending:
         ending.callback(shutil.rmtree, folder)
@@ -76,7 +76,7 @@ def second_engine() -> Iterator[str]:
 
 
 def _end(engine: subprocess.Popen[bytes]) -> None:
-    """End the first process of the second node, and so all others."""
+    """End the first process of the second node, and with it all its processes."""
     for process in psutil.Process(engine.pid).children() or [engine]:
         process.kill()
 
@@ -109,11 +109,11 @@ class Nodes:
 
 @contextlib.contextmanager
 def two_nodes(reports: Path) -> Iterator[Nodes]:
-    """Deploy the stack over two nodes, and take all of it down. Reports go to a folder of the first node."""
+    """Deploy the stack over two nodes, yield it, and take all of it down. Reports go to a folder of the first node."""
     Compose(STACK, os.environ).do("build", quietly=True)  # the image is the compose file's
     who = {"LAB_UID": str(os.getuid()), "LAB_GID": str(os.getgid()), "LAB_REPORTS": str(reports)}
     with second_engine() as socket, contextlib.ExitStack() as ending:
-        if not docker("-H", socket, "images", "--quiet"):  # the first engine keeps its images in another way
+        if not docker("-H", socket, "images", "--quiet"):  # they cannot be read in place
             with subprocess.Popen(["docker", "save", *_images()], stdout=subprocess.PIPE) as saved:
                 subprocess.run(["docker", "-H", socket, "load", "--quiet"], stdin=saved.stdout, check=True, capture_output=True)
         docker("swarm", "init", "--advertise-addr", HERE, "--default-addr-pool", POOL)

@@ -1,4 +1,4 @@
-"""What tests of servers share."""
+"""Fixtures of the tests with servers."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from lab.servers.supervisor import Supervisor
 from lab.story.verdict import why
 from tests.trial import MADE_AGAIN, Tried, is_evidence, trial, until_settled
 
-# what means something to a shell, or in a server's configuration
+# a folder's name with characters that mean something to a shell or in a server's configuration
 ODD = 'it\'s a "lab": $HOME `id` \\ 100% {b} #;\nnew line'
 
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[RealRedis]:
-    """A Redis server for the explorer alone."""
+    """Yield a Redis server that only the explorer uses."""
     with redis_server() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def supervisor() -> Iterator[Supervisor]:
-    """One supervisor for the servers of all runs of a file."""
+    """Yield one supervisor for the servers of all runs of a test file."""
     with closing(Supervisor()) as one:
         yield one
 
 
 @pytest.fixture(autouse=True)
 def own_clients(monkeypatch) -> None:
-    """Count no client of this process any more after a test."""
+    """Undo after each test the hooks by which a replica counts the clients of its process."""
     for kind in (redis.connection.AbstractConnection, redis.asyncio.connection.AbstractConnection):
         monkeypatch.setattr(kind, "on_connect_check_health", kind.on_connect_check_health)
     for kind in (KazooClient, pymysql.Connection):
@@ -50,9 +50,9 @@ def own_clients(monkeypatch) -> None:
 
 @pytest.fixture
 def try_lock(supervisor, tmp_path, record_property) -> Callable[..., Tried]:
-    """Return a function that tries a lock under a scenario, in an odd folder. A run that is no evidence is made once more.
+    """Return a function that runs a lock under a scenario, in a folder with an odd name. A run that is no evidence is made again.
 
-    What a run shows is never tried away: neither a sound lock that is accused, nor another verdict than the expected one.
+    By default, a run that shows something is never made again: neither if it accuses a sound lock, nor if its verdict is wrong.
     """
 
     def tried(

@@ -1,4 +1,4 @@
-"""What tests of the explorer share: a question, searched with or without each of its reductions."""
+"""Helpers of the explorer's tests: search a question with all reductions, or with some of them switched off."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def question(budget: Budget = NONE, replicas: int = 2, **task: Any) -> Question:
 
 @contextmanager
 def exploring(real, name: str | Path, servers: int | None = None) -> Iterator[Explorer]:
-    """Explore a stage, by its name or its path."""
+    """Yield the explorer of a stage, which is given by its name or its path."""
     with closing(Explorer(find_stage(str(name)), real, servers)) as explorer:
         yield explorer
 
 
 class TreeOfMoments(Tree):
-    """A tree in which the same step at two moments leads to two nodes, also if the code did not look at the clock."""
+    """A tree in which the same step at two moments leads to two nodes, also if the code did not read the clock."""
 
     def __init__(self, program, number, at_ms=0):
         super().__init__(program, number, at_ms, folds=False)
@@ -50,28 +50,28 @@ class TreeOfMoments(Tree):
 
 
 def without_symmetry(world: World) -> None:
-    """Let each of several servers count for itself."""
+    """Treat equal servers as different."""
     world.symmetry = None
 
 
 def without_unnoticed(world: World) -> None:
-    """Let each command have a moment of its own."""
+    """Order all commands, also if no client can notice their order."""
     world.unnoticed = None
 
 
 def without_timeless(world: World) -> None:
-    """Let the same step at two moments be two."""
+    """Treat the same step at two moments as two steps."""
     world.close()
     world.trees = [TreeOfMoments(world.program, number) for number in range(len(world.trees))]
 
 
 def without_memory(world: World) -> None:
-    """Let each history of a replica be a state of its own, whatever the replica remembers of it."""
+    """Treat each history of a replica as a state of its own, also if the replica remembers the same after both."""
     world.close()
     world.trees = [Tree(world.program, number, folds=False) for number in range(len(world.trees))]
 
 
-# what is switched off: in the world, whether clients are folded, and what is replaced in the search
+# how reductions are switched off: a change of the world, whether clients are folded, and names to replace in the search
 Switch = tuple[Callable[[World], None] | None, bool, dict[str, Any]]
 OF_ONE_SERVER: dict[str, Switch] = {
     "symmetry": (None, False, {}),
@@ -91,12 +91,12 @@ AS_IT_IS: Switch = (None, True, {})
 
 
 def searched(explorer: Explorer, asked: Question, switch: Switch = AS_IT_IS, within_s: float = WITHIN_S) -> Searched:
-    """Search a question with something switched off."""
+    """Search a question with some reductions switched off."""
     change, fold, replaced = switch
 
     def find() -> Searched:
         world = explorer.world(asked.task, asked.replicas)
-        explorer._worlds.clear()  # a changed world is of no use for others
+        explorer._worlds.clear()  # no other search may use a changed world
         world.serves = asked.fits
         if change is not None:
             change(world)
@@ -114,7 +114,7 @@ def claims(found: Searched) -> set[Claim]:
 
 
 def facts(found: Searched) -> Facts:
-    """Return what every search of a question must find: with reductions that count what they fold."""
+    """Return the facts that are equal with and without a reduction, if it counts the schedules that it folds."""
     return {
         "schedules": found.schedules,
         "served": found.served > 0,
@@ -123,5 +123,5 @@ def facts(found: Searched) -> Facts:
 
 
 def lengths(found: Searched) -> dict[str, int]:
-    """Return of each broken claim how long a shortest schedule is."""
+    """Return the length of a shortest schedule for each broken claim."""
     return {claim.name: len(one.events) for claim, one in found.broken.items()}

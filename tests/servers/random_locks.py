@@ -1,4 +1,4 @@
-"""Small random locks, most of them wrong, as sources of stages."""
+"""Make small random locks, most of them wrong, as sources of stages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Plan:
-    """A lock: how it is acquired and released. Most of them are wrong."""
+    """How a random lock is acquired and released."""
 
-    # set_nx: one command; look: GET, and SET if there is nothing; set: with no condition
+    # set_nx: one command; look: GET, and SET if there is no key; set: without a condition; incr: granted if the answer is 1
     acquire: str
-    # 0 if the key does not expire; in a command of its own if ``expires_later``
+    # 0 if the key does not expire; set by a command of its own if ``expires_later``
     ttl_ms: int
     expires_later: bool
-    # what a request does that did not get it: wait, enter, leave
+    # what a refused request does: wait, enter or leave
     refused: str
     # none, del, eval (compare and delete in one command), look (compare, and then delete)
     release: str
@@ -39,7 +39,7 @@ def drawn(number: int) -> Plan:
 
 
 def bounded(plan: Plan) -> Plan:
-    """Return the plan, or one that ends: waiters that change the store at each try wake each other without end."""
+    """Return the plan; waiters that change the store at each try would wake each other without end, so they leave instead."""
     return replace(plan, refused="leave") if (plan.acquire, plan.refused) == ("incr", "wait") else plan
 
 
@@ -85,5 +85,5 @@ SOURCE = textwrap.dedent(
 
 
 def source(plan: Plan) -> str:
-    """Return the stage."""
+    """Return the source of a plan's stage."""
     return SOURCE.format(**vars(plan))

@@ -1,4 +1,4 @@
-"""``lab count`` at programs that lose increments, that lose none, and that do not answer: those of docs/count.md."""
+"""``lab count`` on the programs of docs/count.md, which lose increments or lose none, and on one that does not answer."""
 
 import json
 import os
@@ -34,7 +34,7 @@ PAGE = "http://127.0.0.1:{port}/"
 
 
 def program(language: str, number: int = 0, page: str = "count.md") -> str:
-    """A program of a document, by its language."""
+    """Return a program from a document, by its language and its number."""
     return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)[number]
 
 
@@ -49,7 +49,7 @@ def program(language: str, number: int = 0, page: str = "count.md") -> str:
     ],
 )
 def test_programs(redis_port, tmp_path, source, how, read, options, status, result):
-    """A program that loses increments is found, one that loses none is not, and one that does not answer leaves it open."""
+    """A program that loses increments is found, a sound one agrees, and one that answers too late leaves the result open."""
     (name, argv, path), port = how, free_port()
     redis.Redis(port=redis_port).delete("sold")
     (tmp_path / name).write_text(source.replace("redis.Redis()", f"redis.Redis(port={redis_port})").replace("8000", f"{port}"))
@@ -68,7 +68,7 @@ def test_programs(redis_port, tmp_path, source, how, read, options, status, resu
 
 
 def test_locustfile(redis_port, tmp_path):
-    """The answers of somebody's own users are counted, and a host that is not allowed gets none of their requests."""
+    """The answers to the users of another locustfile are counted, and a host that was not allowed is refused."""
     user = "from locust import HttpUser, task\nclass User(HttpUser):\n    host = 'http://{}'\n    @task\n    def buy(self):\n"
     user += "        self.client.get('/static/none')\n        self.client.post('/buy')\n"
     port = free_port()
@@ -89,7 +89,7 @@ def test_locustfile(redis_port, tmp_path):
 
 
 def test_readers(redis_port, mysql_url):
-    """A number is read from Redis and by SQL; a place without one, or without a server, is an error."""
+    """A number is read from Redis and by SQL; a wrong type, a missing server and a command that writes are errors."""
     redis.Redis(port=redis_port).hset("item", "sold", 7)
     redis.Redis(port=redis_port).acl_setuser("me", enabled=True, passwords=["+p@ss"], keys="*", categories=["+@all"])
     where = f"redis://me:p%40ss@127.0.0.1:{redis_port}/0"
@@ -111,11 +111,11 @@ def test_readers(redis_port, mysql_url):
     ],
 )
 def test_numbers(redis_port, tmp_path, user, options, is_as_expected):
-    """Locust's numbers differ from that of the database for each cause as docs/numbers.md says."""
+    """For each cause in docs/numbers.md, Locust's numbers and the database's number differ as that page says."""
     store, port = redis.Redis(port=redis_port), free_port()
     source = program("python", 0, "numbers.md").replace("Redis()", f"Redis(port={redis_port})")
     (tmp_path / "shop.py").write_text(source, encoding="utf-8")
-    # users begin together: with requests of 2 s, an odd number of seconds ends while all of them are in flight
+    # users begin together: with requests of 2 s, a run of an odd number of seconds ends while all of them are in flight
     load = program("python", 1, "numbers.md").replace("slow=0.5", "slow=2")
     (tmp_path / "load.py").write_text(load, encoding="utf-8")
     words = ["--headless", "--users", "20", "--spawn-rate", "20", "--host", f"http://127.0.0.1:{port}", "--json", *options]
@@ -123,7 +123,7 @@ def test_numbers(redis_port, tmp_path, user, options, is_as_expected):
         server = [word.replace("8000", f"{port}") for word in FLASK[1]]
         supervisor.start(server, dict(os.environ), tmp_path, tmp_path / "log")
         wait_for(lambda: listens(port))
-        for run_time in ("3s", "11s", "31s"):  # a busy machine may serve too few in the first
+        for run_time in ("3s", "11s", "31s"):  # a busy machine may serve too few requests in the first
             store.set("sold", 0)
             locust = [sys.executable, "-m", "locust", "-f", "load.py", user, *words, "--run-time", run_time]
             done = subprocess.run(locust, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)

@@ -1,4 +1,4 @@
-"""``lab test module:Name`` writes a declaration that says how the lock is used, or asks for what it cannot tell."""
+"""``lab test module:Name`` writes a declaration of how the lock is used, with a question for each fact that it cannot find."""
 
 from __future__ import annotations
 
@@ -212,20 +212,20 @@ ASKED = {
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder with a module of somebody's locks."""
+    """Return the working directory, with a module of a user's locks."""
     (tmp_path / "locks_of_mine.py").write_text(LOCKS, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def test_key_that_expires_in_a_look():
-    """A way whose key expired while it was looked at is not the way of a lock without a TTL."""
+    """If the key expires while the lab looks at it, the lab does not take the lock for one without a TTL."""
     assert not Looked(Said("answer"), end=Said("answer"), key="lock", ttl_ms=-2, is_freed=True).is_over
 
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_lock_is_taken(name, here):
-    """The file says how the lock is made, which answer is a grant, how it is released, its key and its TTL."""
+    """The declaration states how the lock is made, which answer is a grant, how it is released, its key and its TTL."""
     stage = of_a_lock(f"locks_of_mine:{name}", None, here / "declared.py")
     text = stage.path.read_text(encoding="utf-8")
 
@@ -235,7 +235,7 @@ def test_lock_is_taken(name, here):
 
 @pytest.mark.parametrize("name", ASKED)
 def test_question(name, here):
-    """What cannot be told is asked at its line, until somebody has answered it."""
+    """A fact that the lab cannot find out is a question at its line of the declaration, also when the command is given again."""
     line, question = ASKED[name]
     for _ in range(2):
         with pytest.raises(BadInput, match=r"a question of the lab.*\n.*declared.py:\d+: "):
@@ -246,7 +246,7 @@ def test_question(name, here):
 
 
 def test_source_tells_the_store(here, monkeypatch):
-    """Of a lock in another store the file is written by its source alone, with a question, and no server is started."""
+    """For a lock in another store, the declaration is written from the source alone, with a question, and no server starts."""
     monkeypatch.setenv("PATH", "")  # without redis-server
     text = LOCKS[LOCKS.index("class Plain") : LOCKS.index("class Texts")].replace("ttl", "password").replace("key", "path")
     (here / "theirs.py").write_text(f"from pymysql import connect\n{text}", encoding="utf-8")
@@ -257,7 +257,7 @@ def test_source_tells_the_store(here, monkeypatch):
 
 
 def test_declaration_is_kept(here):
-    """A declaration that is there is used as it is; one of another lock is refused."""
+    """An existing declaration is used as it is; a declaration of another lock or with other claims is refused."""
     for name in ("park_lock.py", "2_locks.py", "flask.py"):
         (here / name).write_text(LOCKS, encoding="utf-8")
     first = of_a_lock("park_lock:Plain", "exclusive", None)
@@ -288,7 +288,7 @@ def test_declaration_is_kept(here):
     ],
 )
 def test_module_that_cannot_be_imported(text, said, here, monkeypatch):
-    """Bad input is named with its line, and a module ends only the process that looks at it."""
+    """A module that cannot be imported is refused with the reason, also if it ends its process or never ends."""
     monkeypatch.setattr(plugins, "IMPORT_S", 3)
     (here / "mine.py").write_text(text, encoding="utf-8")
     with pytest.raises(BadInput) as error:
@@ -299,7 +299,7 @@ def test_module_that_cannot_be_imported(text, said, here, monkeypatch):
 
 
 def test_question_is_asked_at_once(here):
-    """The command ends with status 2, and names the file and the line; no text of others does anything to the terminal."""
+    """A question ends the command with status 2, the file and the line; control codes in a name do not reach the terminal."""
     done = lab("test", "locks_of_mine:NoAnswer", cwd=here)
     raw = lab("test", "locks_of_mine:\x1b[31m", cwd=here)
 

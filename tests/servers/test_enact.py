@@ -1,4 +1,4 @@
-"""A schedule on a cluster: the same commands, the same replies, and the same loss as in the explorer."""
+"""A schedule on a cluster has the same commands, the same replies, and the same loss as in the explorer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.corpus import CORPUS
 from tests.sampled import sampled
 
 SHORTEST = {
-    # stage and schedule: the TTL, the work, the claim that both saw broken
+    # by stage and schedule: the TTL and the work in milliseconds, and the claim that both find broken
     "none:ABAB": (1000, 0, "exclusive"),
     "ttl:A3BpAt1000BrAA": (1000, 0, "releases_only_its_own"),
     # long work: the theft breaks one claim, and the increment that is lost afterwards another
@@ -34,13 +34,13 @@ SHORTEST = {
 
 @pytest.fixture(scope="module")
 def servers():
-    """A Redis server for the explorer, and one supervisor for the servers of all runs."""
+    """Yield a Redis server for the explorer, and share one supervisor for the servers of all runs."""
     with redis_server() as real, one_supervisor():
         yield real
 
 
 def enacted(text, ttl_ms, work_ms, real, stage=None):
-    """Run a schedule on a cluster. stage: the one on the cluster, if it is not the one that the explorer saw."""
+    """Run a schedule on a cluster. stage: the stage of the cluster, if it is not the explorer's."""
     schedule = typed(text, ttl_ms=ttl_ms, work_ms=work_ms)
     seen, question = find_stage(schedule.stage), schedule.question
     with closing(Explorer(seen, real)) as explorer:
@@ -52,7 +52,7 @@ def enacted(text, ttl_ms, work_ms, real, stage=None):
 
 @pytest.mark.parametrize("text", sampled(SHORTEST, list(SHORTEST)[::2]))
 def test_same_on_the_cluster(text, servers, tmp_path, monkeypatch):
-    """The cluster sends the same commands, is answered the same, and the judge finds the same claim broken."""
+    """The replicas of a cluster send the same commands and get the same replies as in the explorer, and the same claim breaks."""
     monkeypatch.chdir(tmp_path)
     ttl_ms, work_ms, claim = SHORTEST[text]
     done = enacted(text, ttl_ms, work_ms, servers)
@@ -70,7 +70,7 @@ def test_messages_are_not_held(servers, tmp_path, monkeypatch):
 
 
 def test_another_lock_differs(servers, tmp_path, monkeypatch):
-    """If the replicas run another lock than the explorer saw, the event is named at which they differ."""
+    """If the replicas run another lock than the explorer, the event at which they differ is named."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("lab.explore.enact.enact.TRIES", 1)
     (tmp_path / "other.py").write_text(textwrap.dedent(OTHER), encoding="utf-8")
@@ -145,7 +145,7 @@ ODD = """
     ],
 )
 def test_odd_locks(lock, events, agreement, servers, tmp_path, monkeypatch):
-    """Tasks of asyncio and threads of a pool are held one by one; a pipeline is not, and what the judge cannot see is no loss."""
+    """Asyncio tasks and pool threads are held one by one; a pipeline, or a loss that the judge cannot see, is no evidence."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "odd.py").write_text(textwrap.dedent(ODD.format(lock=lock)), encoding="utf-8")
     done = enacted(f"{tmp_path}/odd.py:{events}", 1000, 0, servers)
@@ -158,7 +158,7 @@ def test_odd_locks(lock, events, agreement, servers, tmp_path, monkeypatch):
     [("names_no_key", "ABAB", 0), ("sets_again_before_the_release", "A2Bt1000B2t1600A2", 1600)],
 )
 def test_a_wrong_lock_is_not_acquitted(lock, events, work_ms, servers, tmp_path, monkeypatch):
-    """Replicas that do what the explorer saw contradict nothing: neither by a PING, nor if the judge names another claim."""
+    """Replicas that do the same as in the explorer agree with it, also if they send a PING or the judge names another claim."""
     monkeypatch.chdir(tmp_path)
     done = enacted(f"{CORPUS}/broken/{lock}.py:{events}", 1000, work_ms, servers)
 
@@ -166,7 +166,7 @@ def test_a_wrong_lock_is_not_acquitted(lock, events, work_ms, servers, tmp_path,
 
 
 def test_what_is_not_possible():
-    """A schedule with random numbers, or of several requests of a replica, is not possible there, and the reason is named."""
+    """A schedule with random numbers or several requests of a replica cannot run on a cluster, and the reason is named."""
     choice, several = typed("bucketed:A=1A2"), typed("lua:AB", in_turn=2)
 
     why = [not_on_cluster(find_stage(one.stage), one.question, one.events) for one in (choice, several, typed("lua:AB"))]

@@ -1,4 +1,4 @@
-"""The exercises: each start breaks what it says, and each solution breaks what it says, in every order of events."""
+"""The exercises: each start and each solution breaks the claims that its exercise names, in every order of events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TTL_MS, WITHIN_S = 3000, 60.0
 
 
 def decided(path: Path, check: str, real) -> Decision:
-    """Decide what the command of an exercise decides, for the lock in a file."""
+    """Decide the questions of an exercise's command for the lock in a file."""
     words = shlex.split(check.strip("`"))[2:]
     given = explore.make_context("explore", words).params
     faults = {name: given.pop(name) for name in Budget._fields}
@@ -51,7 +51,7 @@ UNNOTICED = {
 
 @pytest.mark.parametrize("what", UNNOTICED)
 def test_less_is_not_enough(what, real):
-    """If an exercise says that a smaller search finds nothing, it finds nothing."""
+    """A smaller search finds nothing if the exercise says so."""
     folder, check = UNNOTICED[what]
 
     found = decided(folder / f"{what.partition(':')[0]}.py", check, real)
@@ -63,7 +63,7 @@ def test_less_is_not_enough(what, real):
 @pytest.mark.parametrize("name", sampled(STARTS, [one for one in STARTS if one[:2] in ("03", "04", "07", "10")]))
 @pytest.mark.parametrize(("folder", "when"), [(FOLDER, "Before"), (FOLDER / "solutions", "After")], ids=["start", "solution"])
 def test_exercise_breaks_what_it_says(name, folder, when, real):
-    """The command of an exercise finds the broken claims that the exercise names, and no others that the lock makes."""
+    """The command of an exercise finds exactly the broken promises that the exercise names."""
     found = decided(folder / f"{name}.py", STARTS[name]["Check"], real)
 
     assert broken_promises(found) == named(STARTS[name][when])

@@ -10,7 +10,7 @@ from tests.command import Started, gone, lab, wait_for
 
 
 def test_small_experiment(tmp_path):
-    """An experiment measures its values by runs of their own, writes its file, its table and its picture, and ends well."""
+    """An experiment measures each value by a run of its own, and writes a file, a table, and a picture in each language."""
     words = ("--values", "5,100", "--repeats", "1", "--requests", "150", "--out", "out")
     done = lab("experiment", "retry", *words, cwd=tmp_path)
 
@@ -28,7 +28,7 @@ def test_small_experiment(tmp_path):
 
 
 def test_small_pair(tmp_path):
-    """A lock alone is measured side by side with redis-py's; the file has both, and the table their ratio."""
+    """The experiment on locks alone measures a lock side by side with redis-py's; the table has their ratio."""
     words = ("--stage", "lua", "--values", "one client", "--repeats", "1", "--out", "out")
     done = lab("experiment", "locks", *words, cwd=tmp_path)
 

@@ -31,7 +31,7 @@ SINGLE_FAULTS = [question(), LONG, *(question(Budget(**{name: 1})) for name in B
 
 
 def decided(real, name, questions):
-    """Decide some questions about a stage, one after the other."""
+    """Decide some questions about a stage."""
     with exploring(real, name) as explorer:
         answers = [explorer.answer(one, WITHIN_S) for one in questions]
         return Decision(explorer.stage, TTL_MS, list(questions), answers)
@@ -50,7 +50,7 @@ def world_of(real, name, asked=None):
 
 @pytest.mark.parametrize("clients", [2, 3, 4])
 def test_number_of_schedules_without_a_lock(clients, real):
-    """Two commands of each client, in any order: (2n)! / 2**n schedules."""
+    """Without a lock, n clients with two commands each have (2n)! / 2**n schedules, and the shortest loss is ABAB."""
     with exploring(real, "none") as explorer:
         found = searched(explorer, question(replicas=clients))
 
@@ -58,7 +58,7 @@ def test_number_of_schedules_without_a_lock(clients, real):
     assert short(found.broken[Claim.exclusive].events) == "ABAB"
 
 
-# clients, faults: schedules, as an earlier brute force has counted them, which had no code of a stage and no Redis
+# stage, clients, fault: the schedules that an earlier brute force counted, without the code of a stage and without Redis
 TOTALS = {
     ("lua", 2, "pauses"): 816,
     ("lua", 2, "crashes"): 78,
@@ -79,7 +79,7 @@ TOTALS = {
     ("name", "clients", "fault"), sampled(TOTALS, [one for one, number in TOTALS.items() if number < 100_000])
 )
 def test_number_of_schedules_of_a_lock(name, clients, fault, real):
-    """The number of schedules is the one that an interpreter counted which shared no line with the explorer."""
+    """The explorer finds as many schedules as an interpreter that shared no line with it."""
     with exploring(real, name) as explorer:
         found = searched(explorer, question(Budget(**{fault: 1} if fault else {}), clients))
 
@@ -111,10 +111,10 @@ NEVER = {
 }
 
 
-# an ordinary run decides one that keeps most and one that keeps little; it has the kept decisions of the others
+# an ordinary run decides one stage again; `test_explore_and_matrix.py` has the kept decisions of the others
 @pytest.mark.parametrize("name", sampled(sorted({name for name, _ in [*SHORTEST, *NEVER]}), ["lua"]))
 def test_what_is_decided_of_a_stage(name, real):
-    """One fault at a time: what breaks, in how many events at least, and what holds in all schedules. No promise breaks."""
+    """With one fault at a time, a stage breaks the expected claims in the fewest events, and breaks no promise."""
     decision = decided(real, name, SINGLE_FAULTS)
 
     assert [(one.undecided, one.detail) for one in decision.answers if not one.is_decided] == []
@@ -151,7 +151,7 @@ def test_a_broken_lock_is_condemned(name, real):
 
 
 def test_chance_is_noticed(real, tmp_path):
-    """A stage that depends on what the explorer does not decide is found out: its schedules do not run again the same."""
+    """A stage that depends on a value outside the explorer's control is noticed: its schedules do not run the same again."""
     (tmp_path / "chancy.py").write_text(CHANCY, encoding="utf-8")
     with world_of(real, tmp_path / "chancy.py") as world:
         search(world, Budget(), UNTIL_MS, WITHIN_S)
@@ -161,7 +161,7 @@ def test_chance_is_noticed(real, tmp_path):
 
 
 def test_a_favoured_client_is_noticed(real, tmp_path):
-    """A folded search believes that all clients are alike. If a stage favours one, nothing is folded."""
+    """If a stage favours one client, the explorer notices that clients are not alike, and folds none."""
     text = Path(stage("lua").path).read_text(encoding="utf-8")
     own = text.replace(
         "    def acquire(self):\n",
@@ -186,12 +186,12 @@ WRONG = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_a_wrong_table_is_noticed(what, real):
-    """A schedule is run again on the real server: a reply or a state that only the tables have is found out."""
+    """A wrong reply or state in the explorer's tables is noticed when a schedule runs again on the real server."""
     with world_of(real, "uuid") as world:
         search(world, Budget(), UNTIL_MS, WITHIN_S)
         (schedule,) = random_schedules(world, Budget(), UNTIL_MS, 1, 1)
         known, words = world.lock._answers, walk(world, schedule, UNTIL_MS)[0].command.words
-        changes = {(0, words): WRONG[what]}  # as if the server had answered otherwise once
+        changes = {(0, words): WRONG[what]}  # as if the server had once given another answer
         world.lock._answers = lambda *asked: changes.get(asked[:2], WRONG["nothing"])(known(*asked))
 
         with contextlib.nullcontext() if what == "nothing" else pytest.raises(Differs):
@@ -199,16 +199,16 @@ def test_a_wrong_table_is_noticed(what, real):
 
 
 MOST_MB = 300
-OF_THE_REST_MB = 100  # Python, what is imported, the tables, and the replicas that stand somewhere
+OF_THE_REST_MB = 100  # Python, its modules, the tables, and the waiting replicas
 
 
 @pytest.mark.trial
 def test_memory_of_a_search(real):
-    """A search ends before it needs more than 300 MB. What a state needs is measured."""
+    """A search with the largest number of states needs less than 300 MB, by the measured memory of a state."""
     asked = question(Budget(pauses=1), replicas=3)
     with world_of(real, "uuid", asked) as world:
         about = asked.budget, asked.horizon_ms, WITHIN_S
-        search(world, *about)  # now all is learned
+        search(world, *about)  # so that the next one learns nothing new
         tracemalloc.start()
         found = search(world, *about)
         bytes_a_state = tracemalloc.get_traced_memory()[1] / found.states
@@ -271,7 +271,7 @@ PIPELINED = textwrap.dedent(
 
 @pytest.mark.parametrize("transaction", [True, False])
 def test_pipelines(transaction, real, tmp_path):
-    """Another client comes between two commands of a pipeline, and never between those of a transaction."""
+    """Another client can come between two commands of a pipeline, but not between those of a transaction."""
     own = tmp_path / "pipelined.py"
     own.write_text(PIPELINED.format(transaction=transaction), encoding="utf-8")
 
@@ -303,7 +303,7 @@ IN_ONE_GO = textwrap.dedent(
 @pytest.mark.parametrize("fault", sampled(["lost_replies", "crashes", "resends"], ["crashes"]))
 @pytest.mark.parametrize("one_by_one", [True, False], ids=["two commands", "a pipeline"])
 def test_a_pipeline_arrives_as_a_whole(one_by_one, fault, real, tmp_path):
-    """If the reply to a pipeline is lost, or its client is killed, the server still executes all of it."""
+    """A fault can stop a lock between two commands, but a pipeline that was sent is executed as a whole."""
     own = tmp_path / "one_go.py"
     own.write_text(IN_ONE_GO.format(how="one by one" if one_by_one else "in one go", one_by_one=one_by_one), encoding="utf-8")
 
@@ -335,7 +335,7 @@ BY_WATCH = {
 
 @pytest.mark.parametrize("how", sampled(BY_WATCH, ["forgets it"]))
 def test_a_lock_by_watch(how, real, tmp_path):
-    """A lock by WATCH, MULTI and EXEC is as good as a script; one that does not watch its key while it looks is no lock."""
+    """A lock by WATCH, MULTI and EXEC keeps its promises; if its key is not watched during the look, it is not exclusive."""
     text = (CORPUS / "sound" / "transactions.py").read_text(encoding="utf-8")
     assert WATCHES in text
     watched, is_sound = BY_WATCH[how]
@@ -353,7 +353,7 @@ TOUCHES = {"SET L one": True, "PEXPIRE L 3000": True, "DEL L": True, "GET L": Fa
 
 @pytest.mark.parametrize("command", TOUCHES)
 def test_what_touches_a_key(command, real):
-    """The server decides what touches a watched key: also a command that leaves it as it was."""
+    """The server decides whether a command touches a watched key: a command that leaves the value as it was can do so, too."""
     table = Table(real)
     state = table.answer(0, (b"SET", b"L", b"one")).state
 
@@ -361,7 +361,7 @@ def test_what_touches_a_key(command, real):
 
 
 def test_an_impossible_event_is_named(real):
-    """A schedule that cannot happen is refused: the event, its place, and what could happen."""
+    """An impossible schedule is refused with the event, its place, and the events that are possible there."""
     with world_of(real, "lua") as world, pytest.raises(NotPossible, match="event 3, B, after AB; possible is A"):
         walk_live(world, parse("ABB"), UNTIL_MS)
 
@@ -380,7 +380,7 @@ CHARGED = {
 
 @pytest.mark.parametrize("schedule", CHARGED)
 def test_claim_of_a_schedule(schedule, real, tmp_path, monkeypatch):
-    """A schedule breaks the claim whose cause it has, and no other."""
+    """A schedule breaks the claim whose cause it contains, and no other claim."""
     monkeypatch.chdir(tmp_path)
     text = Path(stage("watchdog").path).read_text(encoding="utf-8")
     Path("renews.py").write_text(text.replace("RENEWER.forget(self)  #", "pass  #"), encoding="utf-8")

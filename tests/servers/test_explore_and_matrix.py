@@ -1,4 +1,4 @@
-"""The explorer and the matrix agree wherever both can speak: a contradiction is a bug of one of them."""
+"""The explorer and the matrix agree about each claim that both decide: a contradiction is an error in one of them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.servers.explored import exploring
 
 TTL_MS = 3000
 WITHIN_S = 10.0
-THREE = 3  # servers show what five do, and sooner
-# of how many claims both speak; 10 elsewhere
+THREE = 3  # servers show the same as five, and sooner
+# the least number of claims that both decide; 10 for the other stages
 FEW = {
     "none": 1,
     "local": 1,
@@ -35,11 +35,11 @@ EXPLORED = [name for name, one in stages().items() if not why_not(one)]
 
 # lab explore --clients 1 --requests 3: too long for a default search
 OF_ONE_PROCESS = Question(Task(TTL_MS, nap_ms=seldom_ms(TTL_MS), at_once=3), replicas=1, needed=False)
-BY_THREE = {("setnx_no_else", "exclusive_in_process")}  # that search breaks it, and none that is kept
+BY_THREE = {("setnx_no_else", "exclusive_in_process")}  # only that search breaks it, and it is not kept
 
 
 def known(name, needed, only=tuple(Claim)):
-    """Return for each claim whether it holds in all schedules of the kept searches that a promise needs, or of the others."""
+    """Return by claim whether it holds in the kept searches. needed: in those that a promise needs, or in the rest."""
     decision, holds = kept.current(stage(name)), {}
     assert decision is not None, f"the code has changed: .venv/bin/lab explore {name} --keep"
     for one in decision.searches:
@@ -50,7 +50,7 @@ def known(name, needed, only=tuple(Claim)):
 
 
 def anew(name, needed, only=tuple(Claim)):
-    """Return the same of searches that are made now."""
+    """Return the same from searches that are made now."""
     servers, holds = servers_of(stage(name)), {}
     with redis_server() as real, exploring(real, name, THREE if servers > 1 else None) as explorer:
         for one in (*by_default(stage(name), TTL_MS), *([OF_ONE_PROCESS] if servers == 1 else [])):
@@ -60,13 +60,13 @@ def anew(name, needed, only=tuple(Claim)):
             answer = explorer.answer(one, WITHIN_S)
             broken = answer.result.broken if answer.result is not None else {}
             holds |= {claim.name: False for claim in broken}
-            if answer.is_decided and Claim.exclusive not in broken:  # without it, the other claims mean nothing
+            if answer.is_decided and Claim.exclusive not in broken:  # if it is broken, the other claims mean nothing
                 holds |= {claim.name: holds.get(claim.name, True) for claim in asked}
     return holds
 
 
 def verdicts(name):
-    """Return for each claim the cells of the stage: the scenario, and whether the claim was kept or must be."""
+    """Return by claim the cells of a stage: the scenario, and whether the claim was kept or is expected to be."""
     tests = {one: reader.load(one).tests.name for one in reader.names()}
     found = defaultdict(list)
     for (under, of), verdict in expectations().items():
@@ -87,16 +87,16 @@ def test_agree(name):
 @pytest.mark.trial
 @pytest.mark.parametrize("name", EXPLORED)
 def test_agree_anew(name):
-    """So it is where the stage is decided again."""
+    """The same is true if the stage is decided again."""
     hold(name, anew)
 
 
 def hold(name, answers) -> None:
-    """Compare all cells of a stage with what is decided of it. answers: ``known`` or ``anew``."""
+    """Compare the cells of a stage with its decision. answers: ``known`` or ``anew``."""
     measured = verdicts(name)
     holds = {claim: held for claim, held in answers(name, needed=True).items() if claim in measured}
     missed = {claim for claim, held in holds.items() if held and not all(was_kept for _, was_kept in measured[claim])}
-    if missed:  # by two clients and one fault; a run has many
+    if missed:  # these searches have two clients and one fault; a run has many
         more = answers(name, needed=False, only=[Claim[claim] for claim in missed])
         holds |= {claim: held for claim, held in more.items() if not held and claim in missed}
 

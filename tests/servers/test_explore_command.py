@@ -1,4 +1,4 @@
-"""``lab explore`` as its user sees it: a verdict that is easy to find, a status that says it, and nothing left behind."""
+"""``lab explore`` as its user sees it: a clear verdict, the same in the exit status, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.command import Started, gone, lab, wait_for, warm
 from tests.corpus import CORPUS
 
 ONLY_RAISES = CORPUS / "trial" / "wrong" / "only_raises.py"
-MOST_LINES = 56  # claims are said in words, and most of them need two lines of 80 letters
+MOST_LINES = 56  # most claims need two lines of 80 letters in words
 SMALL = ("--pauses", "0")
 LOOPS = textwrap.dedent(
     '''\
@@ -53,7 +53,7 @@ def command_of(done):
 
 
 def test_a_line_for_each_promise(tmp_path):
-    """If all is kept there is no story: the verdict, a line for each promise, what to type next; and the whole is short."""
+    """If all promises are kept, the output is short: the verdict, a line for each promise, and the next command."""
     done = lab("explore", "local", "--budget", "90", cwd=tmp_path)
 
     lines, verdict = verdict_of(done)
@@ -65,7 +65,7 @@ def test_a_line_for_each_promise(tmp_path):
 
 
 def test_a_broken_promise(tmp_path):
-    """A broken promise is said at once; then come its story, the table, what real replicas say, what to type next. Status 1."""
+    """A broken promise comes first, then its story, the table, the agreement of real replicas, and the next command. Status 1."""
     done = lab("explore", CORPUS / "broken" / "compares_in_two_steps.py", "--pauses", "1", cwd=tmp_path)
 
     lines, verdict = verdict_of(done)
@@ -78,7 +78,7 @@ def test_a_broken_promise(tmp_path):
 
 
 def test_a_schedule_of_several_requests(tmp_path):
-    """The command that is printed runs a schedule again, whatever the requests do, and prints the same story."""
+    """The printed command runs a schedule of several requests again, and prints the same story."""
     task = ("--at-once", "2", "--wait-ms", "900", *SMALL, "--claim", "exclusive")
     done = warm("explore", "none", *task, "--no-confirm", cwd=tmp_path)
 
@@ -88,7 +88,7 @@ def test_a_schedule_of_several_requests(tmp_path):
 
 
 def test_in_chinese(tmp_path):
-    """If the environment is Chinese, so are the story and the verdict, whose lines fit into 80 columns."""
+    """In a Chinese environment, the story and the verdict are Chinese, and the verdict's lines fit into 80 columns."""
     words = ("uuid", "--claim", "releases_atomically", "--pauses", "1", "--no-confirm")
     done = lab("explore", *words, cwd=tmp_path, env={"LC_ALL": "zh_CN.UTF-8"})
 
@@ -98,7 +98,7 @@ def test_in_chinese(tmp_path):
 
 
 def test_lock_that_only_raises(tmp_path):
-    """Nobody is served: nothing is decided, and the error is named with its line."""
+    """For a lock that only raises an error, nothing is decided, and the error is named with its line."""
     done = warm("explore", ONLY_RAISES, cwd=tmp_path)
 
     assert done.status == ExitStatus.NOTHING_SHOWN
@@ -115,7 +115,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("claim", REFUSED)
 def test_claim_that_no_search_looks_at(claim, tmp_path):
-    """A claim that no search decides, or that there is none of, is bad input, with what to do instead."""
+    """A claim that no search tests or that does not exist is bad input, and the message names an alternative."""
     done = warm("explore", "uuid", "--claim", claim, cwd=tmp_path)
 
     assert (done.status, done.out) == (ExitStatus.BAD_INPUT, "")
@@ -123,7 +123,7 @@ def test_claim_that_no_search_looks_at(claim, tmp_path):
 
 
 def test_one_claim(tmp_path):
-    """With ``--claim`` one claim is decided, also one that the stage does not promise; as data, the same."""
+    """``--claim`` decides one claim, also one that the stage does not promise; ``--json`` prints the same decision."""
     done = warm("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", cwd=tmp_path)
     data = json.loads(warm("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", "--json", cwd=tmp_path).out)
 
@@ -141,27 +141,27 @@ def test_a_lock_taken_twice(tmp_path):
     """With ``--nested`` each request takes the lock twice: `reentrant` is decided, and its schedule is run again."""
     done = lab("explore", "uuid", "--nested", *SMALL, "--claim", "reentrant", cwd=tmp_path)
 
-    assert done.status in (ExitStatus.GOOD, ExitStatus.NOTHING_SHOWN)  # the other promises were not looked at
+    assert done.status in (ExitStatus.GOOD, ExitStatus.NOTHING_SHOWN)  # the other promises were not decided
     assert "is refused its own lock" in lab("explore", *shlex.split(command_of(done)), cwd=tmp_path).out
     again = json.loads(lab("explore", "reentrant", "--nested", *SMALL, "--json", cwd=tmp_path).out)
     assert again["promises"]["reentrant"] == "holds"
 
 
 def test_a_decision_is_kept(tmp_path):
-    """With ``--out``, the decision is in a file, as ``--json`` prints it."""
+    """``--out`` writes the decision into a file, as ``--json`` prints it."""
     data = json.loads(warm("explore", "uuid", "--pauses", "1", "--no-confirm", "--out", "kept", "--json", cwd=tmp_path).out)
 
     assert json.loads((tmp_path / "kept" / "decision.json").read_bytes()) == data
 
 
 def test_a_lock_that_loops(tmp_path):
-    """A lock that never comes back is ended with the budget, and the line is named at which it is."""
+    """A lock that loops without end is ended when the budget is used up, and nothing is decided."""
     own = tmp_path / "loops.py"
     own.write_text(LOOPS, encoding="utf-8")
     began_s = time.monotonic()
     done = lab("explore", "loops.py", "--budget", "1", cwd=tmp_path)
 
-    assert time.monotonic() - began_s < WITHIN_S  # what it has without a budget: nothing else ends this lock
+    assert time.monotonic() - began_s < WITHIN_S  # the time without a budget: nothing else ends this lock
     assert done.status == ExitStatus.NOTHING_SHOWN
     assert verdict_of(done)[1].startswith("Nothing is decided of loops")
 
@@ -171,14 +171,14 @@ def folders():
 
 
 def started(cwd):
-    """Start an exploration that goes on for long, and return it once its folder is there."""
+    """Start a long exploration, and return it when its folder is there."""
     one = Started(cwd, "explore", "cohort", "--no-confirm", "--budget", "60")
     wait_for(lambda: any(path.name.startswith(f"{PREFIX}{one.process.pid}-") for path in folders()))
     return one
 
 
 def test_killed_explorations_leave_nothing(tmp_path):
-    """One is killed, one is asked to end: neither leaves a process, and after the next exploration no folder is left."""
+    """An exploration that is killed or asked to end leaves no process, and a sweep removes its folder."""
     some = [started(tmp_path) for _ in range(2)]
     below = [process for one in some for process in one.descendants()]
     for place, one in enumerate(some):
@@ -192,7 +192,7 @@ def test_killed_explorations_leave_nothing(tmp_path):
 
 
 def test_interrupted(tmp_path):
-    """Ctrl-C prints what is known by then, and the status says that it was interrupted."""
+    """Ctrl-C prints the claims decided by then, and the status is that of an interrupt."""
     one = started(tmp_path)
     wait_for(lambda: len(one.named("explore cohort")) >= 2)  # the searches have begun, each in a process
     os.kill(one.process.pid, signal.SIGINT)
@@ -230,7 +230,7 @@ LEAVES = textwrap.dedent(
 
 
 def test_ends_of_replicas(tmp_path):
-    """What a lock does where an object or its process ends may raise errors: the explorer shows none of them."""
+    """Errors that a lock raises when an object or its process ends are not shown."""
     (tmp_path / "leaves.py").write_text(LEAVES, encoding="utf-8")
     done = lab("explore", tmp_path / "leaves.py", "--lost-replies", "1", "--no-confirm", cwd=tmp_path)
 

@@ -1,4 +1,4 @@
-"""The explorer on a lock that asks several servers: each of them executes a command at a moment of its own."""
+"""The explorer on a lock that asks several servers: each server executes a command at a moment of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WITHIN_S = 300.0
 
 
 def found_with(real, path, budget=None, *, servers=3, asks=1, switch=None):
-    """Search a lock on several servers, whose clients ask so often."""
+    """Search a lock on several servers. asks: how often each client asks."""
     with exploring(real, path, servers) as explorer:
         explorer.world(question().task, 2).program.asks = asks
         found = searched(explorer, question(budget or Budget()), *([switch] if switch else []))
@@ -28,7 +28,7 @@ def found_with(real, path, budget=None, *, servers=3, asks=1, switch=None):
     ("servers", "restarts", "breaks"), sampled([(3, 1, True), (4, 1, False), (4, 2, True)], [(3, 1, True), (4, 1, False)])
 )
 def test_how_many_servers_may_forget(servers, restarts, breaks, real):
-    """Two majorities of an odd number share one server at least, of an even number two: as many must forget for two holders."""
+    """Two clients hold a lock only if as many servers forget it as two majorities share: one of three, two of four."""
     found = found_with(real, "redlock", Budget(restarts=restarts), servers=servers)
 
     assert (Claim.survives_amnesia in found.broken) == breaks
@@ -36,7 +36,7 @@ def test_how_many_servers_may_forget(servers, restarts, breaks, real):
 
 @pytest.mark.trial
 def test_pause_uses_up_the_validity(real):
-    """A waiter that a pause has cost its validity tries again: it does not wait for ever, also if the holder has died."""
+    """A waiter whose validity ended in a pause tries again, and does not wait for ever, also if the holder has died."""
     found = found_with(real, "redlock", Budget(pauses=1, crashes=1), asks=2)
 
     assert not {Claim.acquires_atomically, Claim.freed_after_crash} & set(found.broken)
@@ -84,7 +84,7 @@ def one_by_one(needed, servers=3):
 
 @pytest.mark.parametrize(("needed", "breaks"), [(2, False), (1, True)])
 def test_as_many_as_one_by_one(needed, breaks, real, tmp_path):
-    """Three servers, two clients: as many schedules as an independent search runs by itself, and as many that break."""
+    """With three servers, the explorer finds as many schedules as an independent search, and agrees whether one loses."""
     own = tmp_path / "own.py"
     own.write_text(NEVER_RELEASES.format(needed=needed), encoding="utf-8")
     found = found_with(real, own, switch=(without_unnoticed, True, {}))
@@ -95,7 +95,7 @@ def test_as_many_as_one_by_one(needed, breaks, real, tmp_path):
 
 
 def test_servers_asked_one_by_one(real):
-    """A library that asks the servers in turn is decided as well, without folding."""
+    """A lock that asks its servers one after the other is decided, and breaks nothing."""
     with exploring(real, CORPUS / "trial" / "sound" / "redlock_one_by_one.py", 3) as explorer:
         answer = explorer.answer(question(), WITHIN_S)
 

@@ -34,13 +34,13 @@ from tests.servers.explored import (
 from tests.servers.random_locks import bounded, drawn, source
 
 MOST_STATES = 2000  # of a search with reductions: without them it has up to ten times as many
-FEW_STATES = 40  # in the ordinary run, and of the locks that are not stages
+FEW_STATES = 40  # in the ordinary run, and for locks that are not stages
 RANDOM = 200
 STAGES = [name for name, one in stages().items() if not why_not(one) and servers_of(one) == 1]
 SHELF = sorted(CORPUS.glob("*/*.py")) + sorted(CORPUS.glob("trial/*/*.py"))
-# the ordinary run: a stage that enters again and counts, a lock with a thread of its own, and some locks of chance
+# the ordinary run: a reentrant stage, a lock with a thread of its own, and two random locks
 SAMPLE = {"reentrant"}
-EACH = {"reentrant"}  # each reduction by itself; in the ordinary run, the others have only the largest and all
+EACH = {"reentrant"}  # with each reduction switched off by itself; for other stages, the ordinary run has the largest and all
 FOLDED = {"symmetry": OF_ONE_SERVER["symmetry"]}
 SAMPLED_LOCKS = {"key_of_the_thread"}
 SAMPLED_RANDOM = (100, 150)
@@ -48,7 +48,7 @@ SEVERAL = 3  # servers
 
 
 def compare(explorer, asked, most, switches):
-    """Return where a search with something switched off differs, and how many states it has saved; None if it is too large."""
+    """Compare with searches without reductions. Return the differences and the states saved; None if the search is too large."""
     whole = searched(explorer, asked, (None, True, {"MOST_STATES": most}))
     if not whole.complete:
         return None
@@ -59,7 +59,7 @@ def compare(explorer, asked, most, switches):
 
 
 def all_compared(explorer, most, switches):
-    """Compare all questions of a stage that are small enough. Return how many they were, and the states saved."""
+    """Compare all questions of a stage that are small enough. Return the number of them, and the states saved."""
     number, saved = 0, Counter()
     for asked in by_default(explorer.stage, TTL_MS):
         found = compare(explorer, asked, most, switches)
@@ -76,7 +76,7 @@ def all_compared(explorer, most, switches):
     + [pytest.param(one, MOST_STATES, OF_ONE_SERVER, marks=pytest.mark.trial, id=f"{one} whole") for one in STAGES],
 )
 def test_each_reduction_on_a_stage(name, most, switches, real):
-    """With any reduction switched off, and with all: as many schedules, the same claims, as short and as often broken."""
+    """Without one reduction, and without all, there are as many schedules, and the same claims break as soon and as often."""
     with exploring(real, name) as explorer:
         number, saved = all_compared(explorer, most, {**switches, "all": PLAIN})
 
@@ -84,20 +84,20 @@ def test_each_reduction_on_a_stage(name, most, switches, real):
     assert saved["all"] >= saved["symmetry"] > 0
 
 
-LARGE = {"bakery"}  # of which each search has more states than are compared here
+LARGE = {"bakery"}  # of which each search has too many states
 
 
 @pytest.mark.parametrize("path", sampled(SHELF, [one for one in SHELF if one.stem in SAMPLED_LOCKS]), ids=lambda path: path.stem)
 def test_all_reductions_on_a_lock(path, real):
-    """The locks that try the judge, of one Redis server: without any reduction, the same is found."""
+    """For a lock of the corpus in one Redis server, a search without reductions finds the same."""
     stage = find_stage(str(path))
     if why_not(stage) or servers_of(stage) > 1:
-        return  # not for this search: the reason is the store's
+        return  # the explorer does not explore its store, or it has several servers
     try:
         with exploring(real, path) as explorer:
             number, _ = all_compared(explorer, FEW_STATES, {"all": PLAIN})
     except (NotExplored, NeverWaits, Livelock, LabError):
-        return  # the explorer says so by name
+        return  # the explorer refuses it, with the reason
 
     assert number > 0 or path.stem in LARGE
 
@@ -108,7 +108,7 @@ FAULTS = [Budget(), *(Budget(**{name: 1}) for name in Budget._fields)]
 
 @pytest.mark.parametrize("number", sampled(range(len(PLANS)), SAMPLED_RANDOM))
 def test_all_reductions_on_a_random_lock(number, real, tmp_path):
-    """A small random lock, most often wrong, with one fault of each kind, with two clients and three: the same is found."""
+    """For a small random lock, with each fault and two or three clients, a search without reductions finds the same."""
     own = tmp_path / "random_lock.py"
     own.write_text(source(PLANS[number]), encoding="utf-8")
     chance = random.Random(number)
@@ -134,7 +134,7 @@ OF_SEVERAL = {
 @pytest.mark.trial
 @pytest.mark.parametrize("budget", [Budget(), Budget(crashes=1), Budget(restarts=1)], ids=str)
 def test_reductions_of_several_servers(budget, real):
-    """If servers are folded and orders left out that nobody notices: the same claims, as short; folded, as many schedules."""
+    """Folded servers and left-out orders hide no broken claim; folding servers alone does not change the number of schedules."""
     with exploring(real, "redlock", SEVERAL) as explorer:
         whole = searched(explorer, question(budget))
         others = {what: searched(explorer, question(budget), switch) for what, switch in OF_SEVERAL.items()}

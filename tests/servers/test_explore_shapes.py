@@ -1,4 +1,4 @@
-"""Locks that sleep before they are granted, use functions, count who listens, name threads: each is decided as what it is."""
+"""Locks of unusual shapes: they sleep before the grant, use functions, count who listens, or name threads. All are decided."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STAGE = Stage(lock=Lock, store="redis", claims=claims("{promised}"), ttl_ms=3000
 
 
 class Case(NamedTuple):
-    """A lock, a question about it, and what is decided."""
+    """A lock, a question about it, and the expected answer."""
 
     change: str
     asked: Question
@@ -130,7 +130,7 @@ class Lock(Lock):
 COUNTS = "here.token = (getattr(here, 'token', 0) or 0) + 1; here.token == 2 and store.delete(key)"
 THEFT, HARM = "releases_only_its_own", "releases_only_its_own exclusive"
 CASES = {
-    # whether a lock is free is known of one that sleeps before it is granted
+    # the explorer knows whether a lock is free, also if the lock sleeps before its grant
     "sleeps before it asks": Case(SLEEPS.format(before=WAIT, after=NOTHING, ttl=TTL), CRASH),
     "sleeps when it has asked": Case(SLEEPS.format(before=NOTHING, after=WAIT, ttl=TTL), CRASH),
     "sleeps, and frees nothing": Case(
@@ -138,10 +138,10 @@ CASES = {
         FAILURE,
         "freed_after_failure releases_only_its_own",
     ),
-    # functions are known from the first command on, whichever replica has loaded them
+    # functions are known from the first command on, also if another replica loaded them
     "a function": Case(FUNCTIONS.format(name="take", ttl=", 'PX', 3000"), PAUSE),
     "a function, no TTL": Case(FUNCTIONS.format(name="keep", ttl=""), CRASH, "freed_after_crash"),
-    # which scripts are loaded, and what a connection was told, is a part of the state
+    # the loaded scripts and the settings of a connection are a part of the state
     "not loaded, and deletes": Case(
         LOADS.format(script="lua.RELEASE", method="release", otherwise="self.store.delete(self.key)"),
         LONG,
@@ -168,14 +168,14 @@ class Lock(Lock):
     "the name of its connection": Case(NAMED.format(asked="client_getname"), LONG),
     "the number of its connection": Case(NAMED.format(asked="client_id"), LONG),
     "who is connected": Case(NAMED.format(asked="client_list"), ALONE, undecided=Undecided.REFUSED),
-    # PUBLISH answers how many of the clients listen, and a closed subscription does not
+    # PUBLISH answers how many clients listen; a closed subscription does not count
     "counts who listens": Case(LISTENS.format(published="self.store.publish(self.key, 1)"), ALONE),
     "counts them in a script": Case(
         LISTENS.format(published="""self.store.eval("return redis.call('publish', KEYS[1], 1)", 1, self.key)"""),
         ALONE,
         undecided=Undecided.REFUSED,
     ),
-    # what processes share, and what they do not
+    # two processes can share the address of a thread, but not its number in the system
     "the address of a thread is its token": Case(
         TOKEN.format(number="threading.get_ident()"),
         LONG,
@@ -211,7 +211,7 @@ class Lock(Lock):
     # a lease in whole seconds ends too early or too late
     "ends at a second before its time": Case(SECONDS.format(begins="int(time.time())"), LONG, "exclusive"),
     "ends at a second after its time": Case(SECONDS.format(begins="-int(-time.time() // 1)"), CRASH, "freed_after_crash"),
-    # what one replica leaves to its event loop is never done by another
+    # a task that one replica leaves to its event loop is never run by another replica
     "a block of asyncio, tried once": Case(
         """
 @contextlib.asynccontextmanager
@@ -252,7 +252,7 @@ class Lock(Lock):
 """,
         question(),
     ),
-    # of a thread that runs on, a turn that leaves all memory as it was adds no state; whatever one counts, its harm is found
+    # a thread's turn that changes no memory adds no state; the harm of a thread that counts is found, wherever it counts
     "beside a janitor": Case(ON.format("while True", "store.pttl(key)", None), LONG),
     "beside a gauge": Case(ON.format("while True", "store.set('gauge', time.monotonic_ns())", None), SHORT),
     "beside a renewer": Case(ON.format("while True", "store.pexpire(key, 3000)", None), SHORT),
@@ -267,7 +267,7 @@ class Lock(Lock):
 
 @pytest.mark.parametrize("name", sampled(CASES, [*CASES][::3]))
 def test_what_is_decided(name, real, tmp_path):
-    """What a lock breaks is named, and nothing else; what has no model is refused."""
+    """Exactly the claims that a lock breaks are named; a command without a model is refused."""
     change, asked, broken, undecided = CASES[name]
     own = tmp_path / "shaped.py"
     own.write_text(LOCK.format(change=textwrap.dedent(change), promised=PROMISED), encoding="utf-8")

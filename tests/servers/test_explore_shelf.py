@@ -1,4 +1,4 @@
-"""What the explorer says of the locks on the shelves: each has an expected answer, and a sound lock is never accused."""
+"""The explorer on the locks of the corpus: each has an expected answer, and a sound lock is never accused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.corpus import CORPUS, EXPECTED
 from tests.sampled import sampled
 
 BUDGET_S = 240.0  # three test workers share two cores
-# A lock for each of the rules: seconds each. The others, and those that are sound, are tried by `make trial`.
+# One lock that breaks and one that is not decided, seconds each. `make trial` tries all others, also the sound locks.
 SAMPLE = {
     "broken/adds_in_one_command",
     "broken/fails_after_the_work",
@@ -36,7 +36,7 @@ def all_of(*shelves: str) -> list[object]:
 
 
 def explored(path: str) -> tuple[int, set[str], set[str]]:
-    """Return the exit status of an exploration of a lock, the promises that break, and those that were not looked at."""
+    """Explore a lock. Return the exit status, the promises that break, and the promises that were not asked about."""
     stage = find_stage(str(CORPUS / f"{path}.py"))
     if why_not(stage):
         return ExitStatus.NOTHING_SHOWN, set(), set()
@@ -58,7 +58,7 @@ def test_a_sound_lock(path):
 
 @pytest.mark.parametrize("path", all_of("broken", "trial/wrong"))
 def test_a_wrong_lock(path):
-    """A wrong lock is found to break one of its promises, unless no order and no time can show it, or nobody can know."""
+    """A wrong lock breaks one of its promises, unless its expected answer is that the explorer cannot decide it."""
     expected = EXPECTED[path]
 
     status, broken, not_asked = explored(path)
@@ -74,7 +74,7 @@ def test_a_wrong_lock(path):
 
 
 def test_a_search_without_a_processor(monkeypatch):
-    """A process that gets no processor is starved, and not stuck."""
+    """A search whose process gets no processor time is called starved, and not stuck."""
     monkeypatch.setattr(workers, "_work", lambda *about: signal.pause())
     decision = Decision(find_stage("uuid"), TTL_MS, by_default(find_stage("uuid"), TTL_MS)[:1])
     with own_servers(1) as running:
@@ -84,9 +84,9 @@ def test_a_search_without_a_processor(monkeypatch):
 
 
 def test_a_signal_while_an_answer_is_taken(monkeypatch):
-    """A signal that comes inside a callback of the interpreter, where an exception is dropped, still ends the searches."""
+    """A signal in a callback of the interpreter, which drops exceptions, still ends the searches."""
     decision = Decision(find_stage("uuid"), TTL_MS, by_default(find_stage("uuid"), TTL_MS))
-    monkeypatch.setattr(interrupts, "_pending", [])  # later runs of this process were not interrupted
+    monkeypatch.setattr(interrupts, "_pending", [])  # so that later runs of this process are not taken for interrupted
 
     def on_answer(number, answer):
         weakref.finalize(set(), os.kill, os.getpid(), signal.SIGINT)

@@ -16,19 +16,19 @@ from app.stores import lock_store
 from app.stores.redis import counter_redis
 from tests.spy import Spy
 
-# a request of ``bucketed`` locks one of several keys: the failpoints at a key are reached once a grant has shown it
+# a request of ``bucketed`` locks one of several keys: it reaches the failpoints at its key once a grant has shown the key
 SHARED = [name for name, stage in stages().items() if stage.store in ("redis", "zookeeper", "etcd") and name != "bucketed"]
 
 
 @pytest.fixture
 def activate(monkeypatch):
-    """Make these the failpoints of this process, until the test ends."""
+    """Return a function that sets the failpoints of this process until the test ends."""
     return lambda failpoints: monkeypatch.setattr(RequestContext, "failpoints", failpoints)
 
 
 @pytest.fixture
 def increment(redis_port, store_url, tmp_path):
-    """Do one increment under a stage. Its key is the test's own, as a run has its own."""
+    """Yield a function that does one increment under a stage, with a key that only this test uses."""
     address, run_name = Endpoint.parse(f"127.0.0.1:{redis_port}"), uuid4().hex
     journal, clients = Journal(tmp_path / "journal"), {}
 
@@ -68,7 +68,7 @@ def test_failpoints_in_order(increment, activate, tmp_path, name):
 
 
 def test_before_last_of_a_release(increment, activate, tmp_path):
-    """The failpoint before the last command of a release is between the look and the delete."""
+    """The failpoint before the last command of a release comes after a compare that is a command of its own."""
     seen = []
 
     class Watching(Spy):

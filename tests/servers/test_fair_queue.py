@@ -1,4 +1,4 @@
-"""The queue of ``fair`` on a real Redis: the places of waiters that are gone. ``test_queues.py`` has the order."""
+"""The queue of ``fair`` on a real Redis: the places of waiters that died or gave up. ``test_queues.py`` tests the order."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from app.locks import fair
 from app.stores.redis import Redis
 from tests.command import wait_for
 
-TTL_MS = 3000  # a place lives as long, however busy the machine is, and is renewed every second
+TTL_MS = 3000  # of a place, which is renewed every second: long enough for a busy machine
 
 
 @pytest.fixture
 def stores(redis_port) -> Iterator[list[Redis]]:
-    """Return the clients of two replicas."""
+    """Yield the clients of two replicas."""
     made = [Redis(port=redis_port, decode_responses=True) for _ in range(2)]
     yield made
     for one in made:
@@ -32,7 +32,7 @@ def queue(store: Redis, key: str) -> list[str]:
 
 
 def waiters(stores: list[Redis], key: str, number: int, entered: list[int]) -> list[threading.Thread]:
-    """Start waiters of both replicas, one after the other. Each notes when it is inside."""
+    """Start waiters of both replicas, each when the one before is in the queue. A waiter notes its number when it is inside."""
     threads = []
     for place in range(number):
         one = lock(stores[place % 2], key)
@@ -43,7 +43,7 @@ def waiters(stores: list[Redis], key: str, number: int, entered: list[int]) -> l
 
 
 def test_places_of_the_dead(stores, key):
-    """Names at the head of the queue whose places have ended are dropped, and the first waiter that lives is called."""
+    """Dead names at the head of the queue are dropped, and the first live waiter is called."""
     entered: list[int] = []
 
     def work(grant: object) -> list[threading.Thread]:
@@ -57,7 +57,7 @@ def test_places_of_the_dead(stores, key):
 
 
 def test_dead_head_of_a_free_lock(stores, key):
-    """A waiter that died after it was called keeps the others out for the rest of its place, and no longer."""
+    """A waiter that died after it was called keeps others out until its place expires, and no longer."""
     entered: list[int] = []
     stores[0].rpush(f"{key}:queue", "called")
     stores[0].set(f"{key}:queue:called", "waits", px=200)
@@ -69,7 +69,7 @@ def test_dead_head_of_a_free_lock(stores, key):
 
 
 def test_waiter_that_gives_up_calls_the_next(stores, key):
-    """A waiter that was called just when it gave up calls the next one, which waits without asking."""
+    """A waiter that is called just when it gives up calls the next waiter, which waits without asking."""
     entered: list[int] = []
     gone = lock(stores[0], key)
     gone.owner = "gone"

@@ -1,4 +1,4 @@
-"""Locks of others: a library that uses a plain client of the store is counted, and faults are injected into it."""
+"""Locks of libraries, and locks with clients of their own: their commands are counted, and faults are injected into them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WATCHES, GET_LOCK, REDLOCK = (
     "corpus/trial/sound/redlock_one_by_one",
 )
 BY_LANE = ", by a lane"
-SESSION = ("ping", "connect")  # what keeps a session of ZooKeeper alive, outside all requests
+SESSION = ("ping", "connect")  # the commands that keep a session of ZooKeeper alive, outside all requests
 # how many commands an acquire without waiting and a release send
 COMMANDS = {
     "corpus/sound/client_of_its_own": (1, 1),
@@ -55,13 +55,13 @@ COMMANDS = {
     OWN_SOCKETS: (1, 1),
     SUBSCRIBES: (2, 1),  # SUBSCRIBE, SET; EVALSHA
 }
-# a client of redis-py is seen on its way through a lane as well, and only once
+# the commands of redis-py are counted on a lane as well, and only once
 LANES = [f"{name}{BY_LANE}" for name in COMMANDS if load_stage(str(HOME / f"{name}.py")).store in ("redis", "redis_nodes")]
-NAMES = [name for name in (*COMMANDS, *LANES) if not name.startswith(REDLOCK)]  # its servers are asked in any case
+NAMES = [name for name in (*COMMANDS, *LANES) if not name.startswith(REDLOCK)]  # it asks all its servers in any case
 
 
 class Lab:
-    """One replica: the locks, their stores, its journal, and the faults that it is to inject."""
+    """One replica: its locks, their stores, its journal, and the faults to inject."""
 
     def __init__(self, folder: Path, urls, monkeypatch, journal: Journal) -> None:
         self.folder = folder
@@ -70,7 +70,7 @@ class Lab:
         self.journal = journal
         monkeypatch.setattr(RequestContext, "journal", journal)
         self.stores = {}
-        # a browser's tests leave their event loop in this process's first thread, where asyncio would refuse a second one
+        # tests with a browser leave an event loop in the main thread, where asyncio refuses a second one
         self.thread = ThreadPoolExecutor(1)
         self.key = f"lab:test:{uuid4().hex}"
 
@@ -116,7 +116,7 @@ class Lab:
 def lab(redis_port, store_url, tmp_path, monkeypatch):
     here = f"127.0.0.1:{redis_port}"
     journal = Journal(tmp_path / "journal")
-    for wait in ("socket_timeout", "socket_connect_timeout"):  # a node of a busy machine answers after fifty milliseconds, too
+    for wait in ("socket_timeout", "socket_connect_timeout"):  # on a busy machine a node may need more than 50 ms
         monkeypatch.setitem(redis_nodes.UNHEARD, wait, 5)
     made = Lab(tmp_path, lambda name: here if name == "redis" else store_url(name), monkeypatch, journal)
     yield made
@@ -153,7 +153,7 @@ def test_failpoints_are_reached(lab, name):
 
 
 def test_lane_of_a_thread_that_goes_on(lab):
-    """What a lock sends during its work and after its answer is a renewal of its request; the lane ends with its connection."""
+    """A command during the work or after the answer is a renewal of its request; a lane ends with its connection."""
     stage, settings = load_stage(str(HOME / f"{OWN_SOCKETS}.py")), Settings(redis_url=Endpoint.parse(lab.urls("redis")))
     clients, of_others = [], set(threading.enumerate())  # a client that another test has left may still be connected
 
@@ -188,7 +188,7 @@ def test_lane_of_a_thread_that_goes_on(lab):
 
 
 def test_lost_reply_of_a_transaction(lab):
-    """A client does not send a transaction again whose reply was lost. The lock of the request is in its own way."""
+    """A transaction whose reply was lost is not sent again: the request waits for its own lock, and gets none."""
     lab.increment(WATCHES)
     lab.prepare("acquire.after_first", "lose_reply")
 
@@ -201,7 +201,7 @@ def test_lost_reply_of_a_transaction(lab):
 
 @pytest.mark.parametrize(("name", "store"), [(GET_LOCK, "mysql"), ("libraries/pypi_psycopg", "postgresql")])
 def test_lost_reply_of_a_database(lab, name, store):
-    """A statement whose reply was lost loses its connection, and with it the lock by name."""
+    """A lost reply costs the client its connection, and with it the lock by name: the next request gets the lock."""
     lab.increment(name)
     lab.prepare("acquire.after_first", "lose_reply")
 
@@ -212,7 +212,7 @@ def test_lost_reply_of_a_database(lab, name, store):
 
 
 def test_blocking_read_outlasts_the_time_out(lab):
-    """A command that waits longer than the client's time-out gets its answer all the same."""
+    """A blocking command that waits longer than the client's time-out still gets its answer."""
     client = lab.store("redis").plain(socket_timeout=0.2)
     pushed = threading.Timer(0.6, lambda: lab.store("redis").rpush(lab.key, "token"))
     pushed.start()
@@ -223,7 +223,7 @@ def test_blocking_read_outlasts_the_time_out(lab):
 
 
 def test_commands_outside_requests_are_journaled(lab):
-    """What any thread sends outside a request is journaled with its name, its key, and when it was sent."""
+    """A command outside a request is journaled with its name, its key, its answer, and the time at which it was sent."""
     began_ns = time.monotonic_ns()
     lab.store("redis").set(lab.key, "mine", px=2000)
     lab.store("redis").plain(decode_responses=False).pexpire(lab.key, 3000)
@@ -248,7 +248,7 @@ def test_commands_outside_requests_are_journaled(lab):
 
 
 def test_what_prolongs_a_lease(lab):
-    """A command outside a request counts as a renewal only if the store agreed, and if it does more than look or delete."""
+    """A command outside a request is a renewal only if the store agreed, and if the command does more than read or delete."""
     client, other = lab.store("redis"), f"{lab.key}:other"
     client.set(lab.key, "1", px=2000)
     client.get(lab.key)
@@ -278,12 +278,12 @@ def test_what_prolongs_a_lease(lab):
         ("EXEC", lab.key),
         ("LeaseKeepAlive", f"session {lease:x}"),
         ("Txn", ""),
-        ("LeaseKeepAlive", f"session {hung:x}"),  # whatever hangs on it
+        ("LeaseKeepAlive", f"session {hung:x}"),  # also if a key hangs on it
     ]
 
 
 def test_folders_are_not_counted(lab):
-    """What kazoo sends in threads of its own, to make the nodes above a node, is no command of the lock, and is no renewal."""
+    """The commands by which kazoo's own threads make parent nodes are neither commands of the lock nor renewals."""
     session = lab.store("zookeeper").session(4000)
 
     begin("r1")
@@ -296,7 +296,7 @@ def test_folders_are_not_counted(lab):
 
 
 def test_setting_up_does_not_count(lab):
-    """What a client sends to introduce itself, or to see whether its connection lives, is no command of the lock."""
+    """Commands that set up a connection or check that it is alive are not counted as commands of the lock."""
     begin("r1")
     before = here().sent.commands
     client = lab.store("redis").plain(health_check_interval=0.01, client_name="mine", db=3)
@@ -312,7 +312,7 @@ def test_setting_up_does_not_count(lab):
 
 
 def test_own_clients_are_counted(lab):
-    """A replica counts a client that a library made by the address of the lock's server, and not the client of the counter."""
+    """A client that a library makes for the address of the lock's server is counted; the client of the counter is not."""
     at = {name: Endpoint.parse(lab.urls(name)).first for name in ("redis", "mysql", "zookeeper", "redis_nodes")}
     settings = Settings(counter_url=Endpoint.parse(lab.urls("redis")), journal=lab.folder / "journal.jsonl")
     for name in ("redis", "mysql", "zookeeper"):
@@ -336,7 +336,7 @@ def test_own_clients_are_counted(lab):
 
 
 def test_waiting_in_postgresql(lab):
-    """An answer of PostgreSQL is a yes or a no also if its type is not: a lock that was waited for, or not free in time."""
+    """PostgreSQL's answers are a yes or a no for each of their types: a void, an error after a time-out, and a boolean."""
     holder, waiter = lab.store("postgresql").plain(), lab.store("postgresql").plain(options="-c lock_timeout=50")
     seen = []
 

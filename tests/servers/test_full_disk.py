@@ -1,4 +1,4 @@
-"""A run whose output or whose files cannot be written any more: it is kept as far as it came, and its status reports why."""
+"""If the output or the files of a run can no longer be written, the run is kept as far as it came, and its status tells why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def shell(script: str, folder: Path) -> Done:
 
 
 def test_output_that_nobody_reads(tmp_path):
-    """A run whose reader ends after the first line is completed and published, and is in the site with its page."""
+    """A run is completed and published, and is in the site with its page, if the reader of its output ends after one line."""
     done = shell(f"{RUN} 60 | head -1; exit ${{PIPESTATUS[0]}}", tmp_path)
 
     assert (done.status, done.err) == (ExitStatus.OUTPUT_CLOSED, "")

@@ -1,4 +1,4 @@
-"""However a run ends: no process outlives it, no result is lost, and what is left states what happened."""
+"""However a run ends, no process outlives it, no result is lost, and its folder states how it ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.sampled import sampled
 
 @pytest.fixture
 def started(request, tmp_path) -> Iterator[Started]:
-    """A long run; of the stage that the test names, if it names one. `test_side_by_side.py` ends runs at any moment."""
+    """Yield a long run, of the stage in the test's parameter or of lua. `test_side_by_side.py` ends runs at any moment."""
     stage = getattr(request, "param", "lua")
     one = Started(tmp_path, "run", "rush", "--stage", stage, "--requests", "100000", "--rate", "50", "--no-draw")
     wait_for(lambda: one.requests_done() > 50)
@@ -57,7 +57,7 @@ def test_interrupt_keeps_the_partial_run(started):
     assert len(list(started.cwd.glob("reports/runs/.*.part"))) == 1
 
     started.process.send_signal(signal.SIGINT)
-    done = started.end()  # sooner than the requests that are left would take
+    done = started.end()  # before the requests that are left could be sent
 
     assert done.status == 130
     assert gone(family)
@@ -98,7 +98,7 @@ def test_killed_lab_leaves_no_process(started, whole_group):
     (os.killpg if whole_group else os.kill)(started.process.pid, signal.SIGKILL)
 
     assert gone(family)
-    assert not list(started.cwd.glob("reports/runs/2*"))  # nothing half there under a final name
+    assert not list(started.cwd.glob("reports/runs/2*"))  # no incomplete run has a final name
     left = list(started.cwd.glob("reports/runs/.*.part"))
     assert len(left) == 1
     assert "removed 1" in warm("clean", cwd=started.cwd).out
@@ -206,7 +206,7 @@ def test_killed_process_ends_up(tmp_path, name, status, says, kept):
 
 
 def test_killed_command_of_many_runs(tmp_path):
-    """After a kill of a command that makes runs in processes of its own nothing of it is left, though its runs would go on."""
+    """After a kill of a command that makes runs in other processes, none of these is left, although its runs were not over."""
     one = Started(tmp_path, "test", "lua", "--scenario", "rush", "--requests", "20000", "--budget", "2", "--no-draw")
     wait_for(lambda: one.named("spawn_main"))
     family = one.descendants()

@@ -21,7 +21,7 @@ COMPARE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del'
 
 
 class Token:
-    """A lock of somebody's own, which has never heard of the lab."""
+    """A user's lock, which does not know the lab."""
 
     def __init__(self, client, name, ttl=5.0, wait=10.0):
         self.client, self.name, self.ttl, self.wait = client, f"lock:{name}", ttl, wait
@@ -50,14 +50,14 @@ LINES = ("24: if self.client.get(self.name) == self.token.encode():", "25: self.
 
 @pytest.fixture
 def here(tmp_path):
-    """A folder with a module of somebody's locks."""
+    """Return a folder with a module of a user's locks."""
     (tmp_path / "locks_of_mine.py").write_text(LOCKS, encoding="utf-8")
     (tmp_path / "my_worker.mjs").touch()
     return tmp_path
 
 
 def test_class_is_condemned(here):
-    """A class that compares and deletes in two steps breaks its promise, in some order and on the page; its key is found."""
+    """A class that compares and deletes in two steps is condemned, with the two lines between which another request comes."""
     claims = "releases_only_its_own releases_atomically"
     words = ("--claims", claims, "--scenario", "slow_holder", "--budget", "60", "--out", "out")
     for _ in range(2):  # a busy machine can keep a run from its danger: that proves nothing
@@ -97,7 +97,7 @@ def test_class_is_condemned(here):
     ),
 )
 def test_bad_lock(words, status, said, here):
-    """What cannot be tested is named, with the place and the nearest choice, before anything is run."""
+    """A lock, claim or scenario that cannot be tested is refused with the reason or the nearest choice."""
     done = lab("test", *words, cwd=here)
 
     assert (done.status, said in done.err) == (status, True), done.err
@@ -112,7 +112,7 @@ def test_bad_lock(words, status, said, here):
     ids="-".join,
 )
 def test_new_lock_runs(begun, tmp_path):
-    """What ``lab new`` writes is a lock that runs as it is, and that is not written over."""
+    """``lab new`` writes a lock that runs as it is, and does not overwrite one that is there."""
     made = warm("new", "mine", *begun, cwd=tmp_path)
     again = warm("new", "mine", cwd=tmp_path)
     done = run("slow_holder", "./mine.py", tmp_path)
@@ -122,7 +122,7 @@ def test_new_lock_runs(begun, tmp_path):
 
 
 def test_fixture(pytester, here):
-    """The fixture passes a sound lock, and fails for another with the schedule that breaks it."""
+    """The fixture passes a sound lock, and fails for a wrong lock with the schedule that breaks it."""
     pytester.makepyfile(
         locks_of_mine=LOCKS,
         test_mine="""

@@ -26,7 +26,7 @@ REENTRANT = [name for name in LOCKS if Claim.reentrant in ALL[name].claims]
 HASHES = [name for name in REENTRANT if ALL[name].store == "redis"]  # their key is a hash of owner and count
 
 
-@pytest.fixture(scope="module")  # a renewal may be on its way when a test ends: nobody closes the client under it
+@pytest.fixture(scope="module")  # a renewal may be on its way when a test ends, and still needs its client
 def clients(redis_port, store_url):
     made = {"redis": Redis(port=redis_port, decode_responses=True)}
 
@@ -42,7 +42,7 @@ def clients(redis_port, store_url):
 
 @pytest.fixture
 def store(clients, request):
-    """The store of the stage that a test uses; Redis if it uses no stage, or a stage without a store."""
+    """Return the store of the stage that a test uses; Redis if it uses no stage, or a stage without a store."""
     name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
     return clients((name and ALL[name].store) or "redis")
 
@@ -59,7 +59,7 @@ def in_thread(work) -> threading.Thread:
 
 @pytest.mark.parametrize("name", ALL)
 def test_run_returns_the_works_result(name, store, key):
-    """`run` gives the work a grant and returns what the work returned."""
+    """`run` gives the work a grant, and returns the result of the work."""
     assert lock(name, store, key).run(lambda grant: (isinstance(grant, Grant), grant.still_mine())) == (True, True)
 
 
@@ -105,7 +105,7 @@ def test_one_thread_at_a_time(name, store, key):
 
 @pytest.mark.parametrize("name", SHARED)
 def test_release_leaves_no_key(name, store, key):
-    """After a release no key is left in the store, but a fence, which outlives its grants, and a note with a TTL."""
+    """After a release no key is left in the store, except a fence, which outlives its grants, and a note with a TTL."""
     lock(name, store, key).run(lambda grant: None)
 
     left = [left for left in store.keys(f"{key}*") if not left.endswith(":fence")]

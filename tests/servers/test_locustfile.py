@@ -1,4 +1,4 @@
-"""The locustfile without the lab: any Locust can be given it, against anything that answers POST /increment."""
+"""The locustfile without the lab: any Locust can run it, against any server that answers POST /increment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUSH = HOME / "locustfiles" / "rush.py"
 
 
 class Counting(BaseHTTPRequestHandler):
-    """Anything that answers POST /increment."""
+    """A server that answers POST /increment, and counts the requests."""
 
     protocol_version = "HTTP/1.1"
     posted = 0
@@ -40,12 +40,12 @@ class Counting(BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class has it
-        """Not a word."""
+        """Print nothing."""
 
 
 @pytest.fixture
 def counting() -> Iterator[str]:
-    """A server that is none of the lab's."""
+    """Yield the address of a server that is not part of the lab."""
     Counting.posted = 0
     with ThreadingHTTPServer(("127.0.0.1", 0), Counting) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -59,7 +59,7 @@ def locust(*words: str) -> list[str]:
 
 @pytest.mark.parametrize("rate", ["0", "200"])
 def test_locustfile_sends_the_number_asked(counting, rate, tmp_path):
-    """The locustfile alone sends exactly as many requests as it was asked for."""
+    """The locustfile alone sends exactly the given number of requests."""
     words = locust("--headless", "--host", counting, "--requests", "101", "--rate", rate)
 
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=180, check=False)

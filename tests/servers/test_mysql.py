@@ -1,4 +1,4 @@
-"""Locks in a database, on a real MariaDB: what belongs to a row, to a transaction, and to a connection."""
+"""Locks in a real MariaDB: rows, transactions and connections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def store(request, mysql_url):
 
 @pytest.fixture
 def other(mysql_url):
-    """Another replica's client."""
+    """Yield the client of another replica."""
     client = MySQL(Endpoint.parse(mysql_url))
     yield client
     client.pool.dispose()
@@ -71,7 +71,7 @@ def test_failed_holder_releases_a_row_lock(store, other, key):
 
 
 def test_failed_transaction_leaves_no_write(store, other, key):
-    """What was written in a transaction is gone when its holder fails."""
+    """A write in a transaction is undone if its holder fails."""
     counter = Row(store, key)
 
     def work(grant):
@@ -124,7 +124,7 @@ def test_a_write_tells_what_it_overwrote(store, key, counter):
 
 @pytest.fixture
 def increment(mysql_url, tmp_path):
-    """One increment under mysql_for_update; what to do in its work, between reading and writing, can be given."""
+    """Yield a function that does one increment under mysql_for_update. meddle: called after the write, before the commit."""
     (tmp_path / "journal").mkdir()
     journal = Journal(tmp_path / "journal" / "replica-1.jsonl")
     store = lock_store("mysql", Settings(mysql_url=Endpoint.parse(mysql_url)), counted=True)
@@ -159,7 +159,7 @@ def test_journal_follows_the_commit(increment, other, key, tmp_path):
 
 
 def test_upsert_in_a_transaction_is_a_lock(store, other, key):
-    """In a transaction, the statement without an error makes a second request wait for the row; by itself, it does not."""
+    """In a transaction, the upsert makes a second request wait for the row; without a transaction, it does not."""
     statement = "SET STATEMENT max_statement_time = %s FOR " + UPSERT
     assert store.execute(statement, 0.2, key) == 1
     assert other.execute(statement, 0.2, key) == 0

@@ -1,4 +1,4 @@
-"""nginx of the containers, whose port is published: which names it answers. It runs here with its own configuration."""
+"""The nginx of the containers, here with its own configuration: the host names that it answers at its published port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A load test of the user's own drives a run: its users, its shape, and what is in flight when it ends."""
+"""A user's own load test drives a run: its users, its shape, and its requests in flight at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Buyer(HttpUser):
     def look(self):
         self.client.get("/value")
 """
-# requests that no user waits for are in flight when Locust ends, and the exit status is that of a user's own pipeline
+# when Locust ends, requests that no user waits for are in flight; the exit status is set as a user's pipeline may do
 FAST = """
 import gevent
 from locust import FastHttpUser, constant, events, task
@@ -63,7 +63,7 @@ def stats(done: Done) -> dict[str, int]:
 
 
 def test_users_of_its_own(tmp_path):
-    """What is in flight at the end is unknown, not lost; other paths are not counted; the folder alone gives the same verdict."""
+    """Requests in flight at the end are unknown, not lost; other paths do not count; the folder alone gives the same verdict."""
     (tmp_path / "sleepy.py").write_text(SLEEPY, encoding="utf-8")
 
     done = run("rush", "lua", tmp_path, load="sleepy.py", run_time=5, users=40, work_ms=10)
@@ -74,7 +74,7 @@ def test_users_of_its_own(tmp_path):
     assert verdict["unknown"] > 0
     assert verdict["acknowledged"] <= verdict["final"] == verdict["writes"] <= len(requests)
     assert stats(done)["/value"] > 0
-    assert stats(done)["/increment"] == verdict["acknowledged"]  # Locust has no line for what is in flight
+    assert stats(done)["/increment"] == verdict["acknowledged"]  # Locust's table has no requests in flight
     assert {one.status for one in requests if one.outcome == "unknown"} == {0}
     assert (done.folder / "locust.html").exists()
     scenario = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))["scenario"]
@@ -83,7 +83,7 @@ def test_users_of_its_own(tmp_path):
 
 
 def test_shape_of_its_own(tmp_path):
-    """A shape ends the load and decides its users, in several processes; what a lost update took is lost, and no more."""
+    """A shape sets the users and ends the load, in several processes; only increments that were written over are lost."""
     (tmp_path / "shape.py").write_text(FAST + SHAPE, encoding="utf-8")
 
     done = run("rush", "none", tmp_path, load="shape.py", work_ms=10, processes=2)

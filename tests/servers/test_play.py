@@ -1,4 +1,4 @@
-"""The levels of a lock: those of one that does something odd, of one whose search takes too long, and of a file."""
+"""Levels whose search takes too long, and the level of a lock that notices its scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lab.scenario.stages import find_stage
 
 
 def test_level_that_takes_too_long(real, tmp_path, monkeypatch):
-    """A level whose search is not over in time is left out, with the level of the same moves; the others have their pages."""
+    """A level whose search takes too long is left out, with the level that repeats its moves; other levels get their pages."""
     levels, prepare = {level.name: level for level in LEVELS}, page.prepare
 
     def too_slow(level, *others, **options):
@@ -54,7 +54,7 @@ NOTICES = """
 
 
 def test_a_lock_that_notices_its_scripts(real, tmp_path):
-    """A lock that does something else if its script is not loaded has levels: its search begins again when that is noticed."""
+    """A lock that acts differently if its script is not loaded has a level: its search begins again when that is noticed."""
     (tmp_path / "notices.py").write_text(textwrap.dedent(NOTICES), encoding="utf-8")
     level, *_ = own_levels(find_stage(str(tmp_path / "notices.py")))
 

@@ -1,4 +1,4 @@
-"""Locks in PostgreSQL, on a real server: its faults, and what the lab does not see of a client."""
+"""Locks in a real PostgreSQL: a lost session, and a client that the lab does not see."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STAGE = Stage(lock=Lock, store="postgresql", claims=claims("exclusive held_to_th
 
 
 def test_lost_session(tmp_path):
-    """A session that is cut takes the lock from its holder: two requests are inside."""
+    """A session that is cut loses its lock while its holder works, and an increment is lost."""
     done = run("session_loss", ADVISORY, tmp_path)
 
     assert done.verdict["verdict"] == "ADMITTED", done.verdict["why"]
@@ -34,7 +34,7 @@ def test_lost_session(tmp_path):
 
 
 def test_unseen_client(tmp_path):
-    """A lock whose statements pass the lab by is neither kept nor accused: the server counted what no replica has sent."""
+    """A lock whose statements the lab does not see is VOID: the server counted commands that no replica reported."""
     stage = tmp_path / "unseen.py"
     stage.write_text(UNSEEN, encoding="utf-8")
 

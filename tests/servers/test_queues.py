@@ -1,4 +1,4 @@
-"""The stages whose waiters stand in a queue at the store, of ZooKeeper, etcd and Redis: what their clients must bear."""
+"""The stages whose waiters stand in a queue at ZooKeeper, etcd or Redis: their order, and lost places, answers and sessions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def name(request) -> str:
 
 @pytest.fixture
 def connect(name, store_url):
-    """Make clients of the store, each as another replica's; they are closed in the end."""
+    """Yield a function that makes a client of the store, each as another replica's; all are closed in the end."""
     made, store = [], STORES[name]
 
     def client():
@@ -69,7 +69,7 @@ class Holder:
 
 
 def queued(name, store, key) -> int:
-    """How many stand in the queue, the holder among them."""
+    """Return how many requests stand in the queue, with the holder."""
     if name == "zookeeper":
         return len(store.session(TTL_MS).get_children(f"/{key}"))
     if name == "fair":
@@ -160,7 +160,7 @@ def lose_place(name, store, key) -> None:
 
 
 def test_waiter_whose_place_is_gone_enters_again(name, connect, key):
-    """A waiter that has lost its place when the one before it gives up enters the queue again: the holder is still inside."""
+    """A waiter whose place is lost when the waiter before it gives up joins the queue again, and does not enter."""
     store, other = connect(), connect()
     holder = Holder(lock(name, store, key))
     assert holder.inside.wait(5)
@@ -184,7 +184,7 @@ def test_waiter_whose_place_is_gone_enters_again(name, connect, key):
 
 @pytest.mark.parametrize("name", ["zookeeper", "etcd"])
 def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch):
-    """A lost answer to entering the queue leaves one place and not two."""
+    """If the answer to joining the queue is lost, one place is left and not two."""
     store, seen = connect(), []
     injection = Injection(name="lose_reply-1", failpoint="acquire.after_first", action="lose_reply")
     monkeypatch.setattr(RequestContext, "failpoints", failpoints := Failpoints(tmp_path, "replica-1"))

@@ -1,4 +1,4 @@
-"""The recorder of a Redis server's events follows the server over its end."""
+"""The recorder of a Redis server's events goes on when the server has ended and has started again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.servers.stores.redis import RedisEvents
 
 
 def test_recorder_of_a_server_that_ends(supervisor, tmp_path):
-    """Events are recorded again after the server has started again, and a server that has ended does not delay the end."""
+    """Events are recorded again when the server has started again, and a dead server does not delay the recorder's end."""
     server = process.start(RedisServer("lock-redis", notify=True), supervisor, tmp_path).wait()
     path = tmp_path / "server.jsonl"
     with closing(RedisEvents(server.port, path)) as recorder, closing(redis.Redis(port=server.port)) as client:
@@ -33,7 +33,7 @@ def test_recorder_of_a_server_that_ends(supervisor, tmp_path):
 
 @pytest.mark.parametrize(("setting", "is_silenced"), [("KEA", False), ("AKEm", False), ("Kgx", True), ("", True)])
 def test_reports_that_somebody_ends(setting, is_silenced, supervisor, tmp_path):
-    """A lock that sets what it wants to hear itself may take the lab's reports away: that is seen."""
+    """The recorder notices if a lock's settings take away some of the reports that the lab needs."""
     server = process.start(RedisServer("lock-redis", notify=True), supervisor, tmp_path).wait()
     with (
         closing(RedisEvents(server.port, tmp_path / "server.jsonl")) as recorder,
@@ -47,7 +47,7 @@ def test_reports_that_somebody_ends(setting, is_silenced, supervisor, tmp_path):
 
 
 def set_until_recorded(client, key, path):
-    """Set a key again and again, until the recorder has written the event of it."""
+    """Set a key again and again, until the recorder has written its event."""
     until_s = time.monotonic() + 20
     while not any(event["key"] == key for event in events(path)) and time.monotonic() < until_s:
         client.set(key, 1)

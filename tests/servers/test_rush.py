@@ -1,4 +1,4 @@
-"""The main job on the real servers: 100 users, three replicas.
+"""The scenario ``rush`` on real servers.
 
 `lab experiment ladder` runs all stages with 5000 requests; its result is kept in reports/reference.
 """
@@ -16,7 +16,7 @@ REQUESTS = 700  # about three times as many hand-overs as the scenario demands
 
 
 def test_a_shared_lock_loses_nothing(tmp_path):
-    """A lock that wakes its waiters by a message. `test_interrupts.py` has one that polls, and the ladder a run of each."""
+    """A lock that wakes its waiters by a message loses nothing. `test_interrupts.py` has one that polls, the ladder all."""
     done = run("rush", "queued", tmp_path, requests=REQUESTS, wait_ms=60_000)
 
     verdict = done.verdict
@@ -30,7 +30,7 @@ def test_a_shared_lock_loses_nothing(tmp_path):
 
 
 def test_late_worker_of_locust(tmp_path):
-    """Workers of Locust that a busy machine stops for some seconds send the rest when they go on: exactly what was asked for."""
+    """Locust's workers that stand still for some seconds send the rest afterwards: exactly the given number of requests."""
     one = Started(
         tmp_path, "run", "rush", "--stage", "incr", "--requests", "300", "--rate", "60", "--processes", "2", "--no-draw"
     )
@@ -51,7 +51,7 @@ def test_late_worker_of_locust(tmp_path):
 
 
 def test_connections_limit_what_is_on_its_way(tmp_path):
-    """Users that share the arrivals send no more than one request each: the next is late, and the schedule keeps its rate."""
+    """With 4 connections at most 4 requests are under way: the next ones are late, and the schedule keeps its rate."""
     done = run("rush", "lua", tmp_path, requests=100, rate=300, connections=4, work_ms=20, replicas=2)
 
     records = sorted(History(done.folder).requests(), key=lambda record: record.start_ns)
@@ -65,7 +65,7 @@ def test_connections_limit_what_is_on_its_way(tmp_path):
 
 
 def test_users_think_and_start_one_after_the_other(tmp_path):
-    """Users start at their rate, pause between two requests on the connection that they keep, and the record tells both."""
+    """Users start at their rate and pause between two requests, and the record has both numbers."""
     done = run("rush", "incr", tmp_path, requests=90, users=30, think_ms=700, spawn_rate=10)
 
     starts = sorted(record.start_ns / 1e9 for record in History(done.folder).requests())

@@ -1,4 +1,4 @@
-"""Scenarios on real servers come to the verdict that is expected. `make matrix` runs each scenario on each stage."""
+"""Scenarios on real servers have the expected verdict. `make matrix` runs each scenario on each stage."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lab.servers.synced_files import can_see
 from lab.story.verdict import why as reasons
 from tests.command import assert_counts_agree, run, warm
 
-# For each kind of fault a stage that bears it: KEPT needs the danger, so the fault was injected. A stage that loses is here if no
-# stage bears the fault, and if the loss is of a kind that `tests/servers/test_locks_on_trial.py` does not have.
+# For each kind of fault a stage that survives it: KEPT needs the danger, so the fault was injected. A stage that loses is here if
+# no stage survives the fault, or if `tests/servers/test_locks_on_trial.py` has no loss of the kind.
 CELLS = [
     ("amnesia_delayed", "redlock"),
     ("clock_back", "lua"),
@@ -56,14 +56,14 @@ FEWER = {  # requests, if the danger needs no more
     "power_loss_always": {"requests": 80, "rate": 25},
     "delayed_write": {"requests": 60, "rate": 20},
 }
-# a scenario for each kind of fault of which the book has no picture, and one whose requests are refused at once
+# these runs are drawn: one for each kind of fault without a picture in the book, and one whose requests are refused at once
 DRAWN = {"clock_back", "delayed_write", "leader_killed", "lost_release", "majority_down", "power_loss_always", "session_loss"}
 DRAWN |= {"node_down", "split_brain", "store_restart", "try_lock", "work_hangs"}
 
 
 @pytest.mark.parametrize(("scenario", "stage"), CELLS)
 def test_cell(scenario, stage, try_lock, tmp_path):
-    """A stage under a scenario comes to the verdict that is written down, and both ways of counting agree."""
+    """A stage under a scenario has the expected verdict, and both ways of counting agree."""
     faults = load(scenario).faults
     if any(Need.DISK in fault.needs for fault in faults) and not can_see(tmp_path):
         pytest.skip("this kernel, or the file system of the temporary folder, does not report unsynced pages")
@@ -76,7 +76,7 @@ def test_cell(scenario, stage, try_lock, tmp_path):
         assert all(record.recovered_ns for record in records)
     if scenario in DRAWN:
         assert report_run(folder)[0].exists()
-    if scenario != "delayed_write":  # no journal confirms the write that destroys
+    if scenario != "delayed_write":  # no journal confirms the write that destroys an increment
         assert_counts_agree(folder)
 
 

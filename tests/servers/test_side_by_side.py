@@ -1,6 +1,6 @@
-"""Labs that start, run and are ended side by side: no request of one reaches a server of another, and nothing is left of one.
+"""Labs that start, run and end side by side: no request of one lab reaches a server of another, and none leaves a process.
 
-They have so few ports that the next lab gets those of a lab that was killed the moment before.
+There are so few ports that the next lab gets the ports of a lab that was killed the moment before.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from lab.servers.ports import PortBlock
 from tests.command import gone, left, wait_for
 
 AT_ONCE = 3
-BLOCKS = 2 * AT_ONCE  # a lab that was killed holds its block until all of it has ended
+BLOCKS = 2 * AT_ONCE  # a lab that was killed holds its block until all its processes have ended
 LATEST_S = 6.0
-REQUESTS = 120  # fewer have too few hand-overs between replicas, now and then, for a run that shows anything
+REQUESTS = 120  # with fewer, a run now and then has too few hand-overs between replicas to show anything
 LAB = f"""
 import sys
 from lab.servers import ports
@@ -35,7 +35,7 @@ from lab.cli import main
 main()
 """
 COMMAND = ("run", "rush", "--stage", "lua", "--requests", str(REQUESTS), "--users", "8", "--no-draw", "--json")
-# what servers write to their logs about a client that speaks to the wrong one, and about a port that is taken
+# the words in servers' logs about a client that speaks to the wrong server, and about a port that is taken
 FOREIGN = ("SECURITY ATTACK", "invalid method", "invalid request", "Invalid request", "Invalid HTTP", "in use")
 
 
@@ -51,13 +51,13 @@ def made(folder: Path, first: int, seed: int) -> str:
     folder.mkdir()
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
         process = psutil.Popen([sys.executable, "-c", LAB, str(first), *COMMAND], cwd=folder, stdout=out, stderr=err)
-    wait_for(lambda: process.children() or process.poll() is not None)  # before it has a child, Python itself is interrupted
+    wait_for(lambda: process.children() or process.poll() is not None)  # before it has a child, Python's own start is interrupted
     with contextlib.suppress(psutil.TimeoutExpired, subprocess.TimeoutExpired):
         return f"ended with {process.wait(chance.uniform(0.2, LATEST_S) if ended else 120)}"
     family = process.children(recursive=True)
     for one in ended:
         for victim in [process] if one == "lab" else family:
-            with contextlib.suppress(psutil.NoSuchProcess):  # one that has just ended has no command line
+            with contextlib.suppress(psutil.NoSuchProcess):  # a process that has just ended
                 if one == "lab" or "supervisor_process.py" in " ".join(victim.cmdline()):
                     victim.send_signal(number)
     status = process.wait(120)
@@ -67,7 +67,7 @@ def made(folder: Path, first: int, seed: int) -> str:
 
 
 def strange(folder: Path) -> list[str]:
-    """Return what shows that somebody else's requests reached a server of this lab, or that it did not end well."""
+    """Return the signs that a request of another lab reached a server of this lab, or that this lab did not end well."""
     found = ["a traceback"] if "Traceback" in (folder / "err").read_text(encoding="utf-8") else []
     found += [f"{one} has no verdict" for one in folder.glob("reports/runs/2*") if not (one / "verdict.json").exists()]
     runs = [one for one in folder.glob("reports/runs/*") if not one.is_symlink()]

@@ -1,4 +1,4 @@
-"""The slips of docs/slips.md, decided again: what the page states of every order is so."""
+"""The slips of docs/slips.md, decided again: the statements of the page about every order of events are true."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.servers.explored import exploring
 
 WITHIN_S = 120.0
 TTL_MS = 400
-# the promise that breaks in the first searches; nothing if all are kept
+# the promise that breaks in the first searches; None if all are kept
 BROKEN = {
     "asks_before_unlock": None,
     "closed_without_the_lock": Claim.exclusive,
@@ -39,13 +39,13 @@ BROKEN = {
 LIVE = {"asks_before_unlock", "steps_apart"}  # one breaks no promise, and one breaks the first
 NOT_PROMISED = {"setnx_unlocked_twice"}  # its key has no owner
 FIRST = 2  # searches: without a fault, and with work that outlasts the TTL
-# one needs a request that gives up waiting, the other a third request
+# more searches, for a request that gives up waiting and for a third request
 MORE = {"returned_without_the_lock": 3, "closed_without_the_lock": 7}
 
 
 @pytest.mark.parametrize("name", sampled(BROKEN, LIVE))
 def test_slip_decided_again(name, real):
-    """Decided again, the slip breaks the promise that its page names, or none."""
+    """Decided again, a slip breaks the promise that its page names, or none."""
     slip = find_stage(str(kept.slips()[name]))
     of_ms = kept.current(slip).ttl_ms
 
@@ -58,7 +58,7 @@ def test_slip_decided_again(name, real):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_kept_of_a_slip(name):
-    """So it is in the decision that is kept of the slip's code as it is now."""
+    """The kept decision is of the slip's code as it is now, and breaks the same promise."""
     slip = find_stage(str(kept.slips()[name]))
     decision = kept.current(slip)
 
@@ -67,7 +67,7 @@ def test_what_is_kept_of_a_slip(name):
 
 
 def hold(name, slip, broken) -> None:
-    """Compare what breaks with what is expected of a slip."""
+    """Compare the claims that a slip breaks with the expected ones."""
     promises = broken & slip.claims
     if BROKEN[name] is None:
         assert not promises
@@ -77,13 +77,13 @@ def hold(name, slip, broken) -> None:
 
 
 def test_each_explored_slip_is_decided_again():
-    """Each slip that names a `lab explore` is tried here."""
+    """Each slip whose page names a `lab explore` command has an expected answer here."""
     slips = {name: find_stage(str(path)).story.see_it for name, path in kept.slips().items()}
     assert set(BROKEN) == {name for name, lines in slips.items() if any(line.startswith("lab explore") for line in lines)}
 
 
 def test_second_acquire_is_told_as_waiting(real):
-    """A request that has written and asks for the lock again waits for it: none of its tries reads like a release."""
+    """The story tells that a request which has written and asks again waits for the lock: no try reads like a release."""
     slip = find_stage(str(kept.slips()["steps_apart"]))
     schedule = typed("steps_apart:A2Bt3000B2t5000A2t5100At5200At5300A", ttl_ms=3000, work_ms=5000)
     with exploring(real, slip.path) as explorer:
@@ -116,7 +116,7 @@ def test_question_before_the_unlock_hides_the_loss(store):
 
 @pytest.mark.parametrize(("name", "is_renewed"), [("one_renewal_a_name", False), ("watchdog", True)])
 def test_who_takes_over_in_the_process_is_renewed(name, is_renewed, store):
-    """A request that gets the lock before its predecessor's release is over is renewed, unless both have one entry."""
+    """A request that gets the lock before the release of the last holder is over is renewed, unless both have one entry."""
     path = kept.slips().get(name, name)
     before, after = (stage(str(path)).lock(store, "lab:test:in-one-process", ttl_ms=TTL_MS, wait_ms=0, retry_ms=1) for _ in "12")
     before.owner, after.owner = "before", "after"
@@ -141,7 +141,7 @@ def test_who_takes_over_in_the_process_is_renewed(name, is_renewed, store):
 
 
 def test_helper_unlocks_its_caller(store):
-    """The work runs without a key, and the error comes when it is over."""
+    """The work of a caller whose helper unlocks runs without a key, and the error comes when the work is over."""
     seen = []
 
     with pytest.raises(NotOwner):

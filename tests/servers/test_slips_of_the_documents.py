@@ -1,4 +1,4 @@
-"""What the slips in the documents' listings do on a real server: the chapters name them."""
+"""The slips in the documents' listings have the effects on a real server that the chapters name."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_expiry_below_a_second_is_no_lock(store, key):
 
 
 def test_renewal_below_a_second_deletes_the_lock(store, key):
-    """The same for a renewal: EXPIRE with 0 deletes a lock that was there."""
+    """A renewal for ``int(seconds)`` of half a second deletes the lock, because EXPIRE with 0 deletes a key."""
     store.set(key, "me", px=500)
     store.expire(key, int(0.5))
 
@@ -62,14 +62,14 @@ def test_renewal_below_a_second_deletes_the_lock(store, key):
     ids=["comment", "end", "hexists"],
 )
 def test_script_that_redis_refuses(store, key, script, message):
-    """Redis compiles a script before it runs any of it, and refuses a command with too many arguments."""
+    """Redis compiles a script before it runs any of it, and refuses a script with an error and a command with too many words."""
     with pytest.raises(redis.ResponseError, match=message):
         store.eval(script, 1, key, "me")
 
 
 @pytest.fixture
 def connection(mysql_url) -> Iterator[pymysql.Connection]:
-    """A connection with a table of two rows, without an index on the name."""
+    """Yield a connection to a table of two rows, without an index on the name."""
     where = Endpoint.parse(mysql_url)
     with pymysql.connect(host=where.first.host, port=where.first.port, user="root", database="lab", autocommit=True) as made:
         made.cursor().execute("CREATE OR REPLACE TABLE test_slips (id INT PRIMARY KEY, name CHAR(1)) ENGINE=InnoDB")
@@ -82,7 +82,7 @@ def connection(mysql_url) -> Iterator[pymysql.Connection]:
     [("REPEATABLE READ", False, True), ("REPEATABLE READ", True, False), ("READ COMMITTED", False, False)],
 )
 def test_a_search_without_an_index_locks_the_table(connection, mysql_url, level, index, locked):
-    """At the usual isolation level, a search without an index keeps all rows that it read, and not only the row that it found."""
+    """At the default isolation level, a search without an index locks all rows that it read, and not only its result."""
     if index:
         connection.cursor().execute("CREATE INDEX by_name ON test_slips (name)")
     connection.cursor().execute(f"SET SESSION TRANSACTION ISOLATION LEVEL {level}")

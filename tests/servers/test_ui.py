@@ -24,7 +24,7 @@ from tests.locust_page import Ui
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Iterator[list[Ui]]:
-    """Every ``lab ui`` that tests shared: the last is in use, and another follows where a test has ended it."""
+    """Yield the list of the ``lab ui`` that tests share: the last one is in use; after one has ended, the next test adds one."""
     several: list[Ui] = []
     yield several
     for one in several:
@@ -34,7 +34,7 @@ def made(tmp_path_factory) -> Iterator[list[Ui]]:
 
 @pytest.fixture
 def ui(made, tmp_path) -> Ui:
-    """A page at rest. It goes on after a run, so the next test uses it too."""
+    """Return a page at rest. A run does not end it, so the next test uses it too."""
     if not made or made[-1].process.poll() is not None:
         made.append(Ui(tmp_path, "--stage", "ttl", "--scenario", "slow_holder"))
     made[-1].begin()
@@ -50,9 +50,9 @@ def record_of(folder: Path) -> dict[str, Any]:
 
 
 def test_keys_beyond_this_machine(tmp_path):
-    """Beyond this machine both pages need the teacher's key, which is in the printed address; a phone's key does not do.
+    """If other machines can reach it, both pages need the teacher's key, which is in the printed address; a phone's key fails.
 
-    No process outlives an interrupt at rest.
+    An interrupt at rest leaves no process.
     """
     open_ = Ui(tmp_path, "--host", "0.0.0.0")
     try:
@@ -78,20 +78,20 @@ def test_keys_beyond_this_machine(tmp_path):
             assert teacher.open(address.partition("/?")[0] + page, timeout=10).status == 200
         assert json.load(teacher.open(f"{open_.address}/lab", timeout=10))["verdicts"] == []
         live = open_.live.partition("?")[0]
-        assert json.load(teacher.open(f"{live}live/stop", b"{}", 10)) == {}  # the lab itself has come through to Locust
+        assert json.load(teacher.open(f"{live}live/stop", b"{}", 10)) == {}  # the lab itself reaches Locust
         with pytest.raises(urllib.error.HTTPError, match="400") as no_lesson:
             teacher.open(f"{live}live/start", b"{}", 10)
         assert "no run of the lesson" in no_lesson.value.read().decode()
     finally:
         family = open_.family()
         status, out, err = open_.end()
-    assert (status, out) == (0, "")  # beyond the addresses
+    assert (status, out) == (0, "")  # no more than the addresses
     assert "nothing is left running" in err
     assert gone(family)
 
 
 def test_wrong_form_is_refused(ui):
-    """A form that makes no sense is refused with what lists the choices, and nothing runs."""
+    """A wrong form is refused with the reason and, for a name, with the choices; nothing runs."""
     refused = {
         "bogus": ui.press(stage="bogus"),
         "file": ui.press(stage="./lua.py"),
@@ -116,7 +116,7 @@ def test_wrong_form_is_refused(ui):
 
 
 def test_stop_during_a_run(ui):
-    """Stop during a run leaves a VOID run; Start is refused until then."""
+    """Stop during a run leaves a VOID run; until its verdict, Start is refused."""
     ui.press(stage="lua", work_ms="50")
     wait_for(lambda: ui.recorded() > 20)
     assert ui.press(stage="none") == {"success": False, "message": "a run is under way: wait for its verdict, or press Stop"}
@@ -129,11 +129,11 @@ def test_stop_during_a_run(ui):
     (folder,) = ui.folders()
     assert record_of(folder)["ended"] == "stopped"
     assert verdict_of(folder)["verdict"] == "VOID"
-    assert verdict_of(folder)["lost"] == 0  # the counter was read when those still inside had written
+    assert verdict_of(folder)["lost"] == 0  # the counter was read after the requests in flight had written
 
 
 def test_stop_at_a_rate(ui):
-    """Stop at a rate leaves no request for the next run, which is complete."""
+    """Stop during a run at a rate leaves no request for the next run, which is complete."""
     ui.press(stage="lua", rate="200", work_ms="50")
     wait_for(lambda: ui.recorded() > 5)
     ui.stop()
@@ -150,7 +150,7 @@ def test_stop_at_a_rate(ui):
 
 def test_dead_server_ends_only_the_run(ui):
     """A server that dies ends the run and not the page. Stop while the servers of the next run start sends no request."""
-    ui.press(stage="lua", work_ms="50", user_count="10", spawn_rate="10")  # few: nobody gives up, also on a busy machine
+    ui.press(stage="lua", work_ms="50", user_count="10", spawn_rate="10")  # few users: on a busy machine no request gives up
     wait_for(lambda: ui.recorded() > 20)
     nginx = min((one for one in ui.family() if one.name() == "nginx"), key=lambda process: process.create_time())
 
@@ -168,7 +168,7 @@ def test_dead_server_ends_only_the_run(ui):
 
 
 def test_page_at_rest(ui):
-    """The form is preselected with what the command line asked for. The page listens on loopback alone."""
+    """The form begins with the stage and the scenario of the command line. The page listens on loopback alone."""
     options, family = ui.options(), {process.pid for process in ui.family()}
     listening = [one for one in psutil.net_connections("inet") if one.pid in family and one.status == psutil.CONN_LISTEN]
 
@@ -178,7 +178,7 @@ def test_page_at_rest(ui):
 
 
 def test_each_start_is_a_whole_run(ui):
-    """Each press of Start is a whole run, in the same page."""
+    """Each press of Start in the same page makes a whole run, with its verdict, its records and its report."""
     options = ui.options()
     assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
     assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == scenarios.names()
@@ -202,7 +202,7 @@ def test_each_start_is_a_whole_run(ui):
 
     with urllib.request.urlopen(f"{ui.address}/stats/report?download=1", timeout=10) as answer:
         assert b"/increment" in answer.read()  # Locust's own report
-    wait_for(ui.at_rest)  # the page looks again as long as the test runs
+    wait_for(ui.at_rest)  # the page asks again as long as the test runs
     (tab,) = ui.stats()["extended_stats"]
     assert [row["stage"] for row in tab["data"][:2]] == ["lua", "none"]
 
@@ -213,7 +213,7 @@ def test_interrupt_keeps_the_run(ui):
     wait_for(lambda: ui.recorded() > 20)
     family = ui.family()
 
-    status, out, _ = ui.end()  # which waits no longer than a fraction of what is left to send would take
+    status, out, _ = ui.end()  # long before the requests that are left could be sent
 
     assert status == 130
     assert gone(family)

@@ -1,4 +1,4 @@
-"""The replica on the wire: answers, refusals, never a traceback; and what it says in its journal."""
+"""The HTTP answers of a replica, which are never a traceback, and the lines of its journal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIELDS = {"value", "read", "wrote", "replica", "stage", "request", "waited_ms", 
 
 @pytest.fixture(autouse=True)
 def other_tests_are_not_counted(monkeypatch):
-    """A replica counts all clients of its process; here this process is also that of other tests."""
+    """Leave out the clients of other tests: a replica counts all clients of its process."""
     monkeypatch.setattr(redis_connection, "SERVERS", set())
 
 
@@ -29,7 +29,7 @@ def client(redis_port, tmp_path, request):
 
 @pytest.fixture
 def journal(tmp_path):
-    """What the replica has written, but for late heartbeats: those are the machine's."""
+    """Return a function that reads the replica's journal, without the lines about a machine that stood still."""
 
     def read():
         lines = map(json.loads, (tmp_path / "journal.jsonl").read_text(encoding="utf-8").splitlines())
@@ -39,7 +39,7 @@ def journal(tmp_path):
 
 
 def test_answer_of_an_increment(client):
-    """The answer to an increment holds what was read and written."""
+    """The answer to an increment holds the value that was read and the value that was written."""
     first, second = client.post("/increment").json, client.post("/increment").json
 
     assert set(first) == FIELDS
@@ -55,7 +55,7 @@ def test_stages_without_a_usual_lock(client):
 
 
 def test_request_id(client):
-    """The request id is taken from the header, or made up."""
+    """The request id is taken from the header, or generated."""
     assert client.post("/increment", headers={"X-Request-ID": "r-1"}).json["request"] == "r-1"
     assert len(client.post("/increment").json["request"]) == 32
 
@@ -83,7 +83,7 @@ def test_lock_not_free_in_time(client, redis_port, journal, tmp_path):
 
 
 def test_journal_lines_of_an_increment(client, journal):
-    """The journal has four lines for an increment."""
+    """The journal has four lines for an increment, whose times are in order."""
     client.post("/increment", headers={"X-Request-ID": "r1"})
 
     lines = [line for line in journal() if line.get("request") == "r1"]
@@ -98,7 +98,7 @@ def test_journal_lines_of_an_increment(client, journal):
 
 @pytest.mark.parametrize("client", ["reentrant"], indirect=True)
 def test_release_of_a_lost_lock(client, redis_port, journal, tmp_path, monkeypatch):
-    """A release of a lost lock is in the journal, and the client still learns what was written."""
+    """The release of a lost lock is in the journal, and the client still gets status 200."""
     import redis
 
     from app.resources.read_then_write import Counter
@@ -126,7 +126,7 @@ def test_every_answer_is_json(client, method, path, status):
 
 
 def test_store_that_is_gone(redis_port, monkeypatch, tmp_path):
-    """A store that is gone is a 503 before the write, and unknown after it."""
+    """A failing store gives status 503 in the acquire, which is before the write, and 500 in the write."""
     gone, here = "127.0.0.1:1", f"127.0.0.1:{redis_port}"
     app = create_app(stage="lua", redis_url=gone, counter_url=here, journal=tmp_path / "j", run="gone")
 
@@ -147,7 +147,7 @@ def test_store_that_is_gone(redis_port, monkeypatch, tmp_path):
 
 
 def test_lock_that_cannot_be_made(client, journal, monkeypatch):
-    """What the constructor of a lock raises is on record as the reason of its request."""
+    """An error in the constructor of a lock is in the journal, as the reason of its request."""
 
     def fail(*_: object) -> None:
         raise TypeError("no client")

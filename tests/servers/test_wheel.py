@@ -1,4 +1,4 @@
-"""The wheel: what is in it, and that its ``lab`` works in any folder, far from the clone.
+"""The wheel: its files, and its ``lab`` in folders outside of the clone.
 
 ``make environments`` tries it in six environments, with the packages of a registry: plain, with the lowest versions, with Python
 3.14, next to pytest and a project with packages of our names, next to Django, and as ``uvx`` runs it.
@@ -37,7 +37,7 @@ from lab.run import environment
 print(json.dumps([[app.__file__, lab.__file__, locustfiles.__file__], environment.fingerprint(environment.CODE)]))
 """
 
-# somebody's own files: each imports another by its own name
+# a user's own files: each imports another one by its name
 SHARED = "import {0}.settings\n\n\ndef name_of(name):\n    return {0}.settings.PREFIX + name\n"
 LOCK = """
 from typing import TYPE_CHECKING
@@ -93,7 +93,7 @@ def execute(*words: str | Path, cwd: Path, status: tuple[int, ...] = (0,)) -> st
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """The wheel, made from a copy: setuptools puts what is left of an earlier wheel into the next one."""
+    """Return the wheel, made from a copy of the clone: setuptools would put files of an earlier wheel into it."""
     copy = tmp_path_factory.mktemp("source")
     for name in PACKAGES:
         shutil.copytree(HOME / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -106,7 +106,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(wheel, tmp_path_factory) -> Path:
-    """The folder of the packages of an environment that has the wheel, and our packages but for the clone and the extras."""
+    """Return the folder of packages of an environment that has the wheel, and our packages without the clone and the extras."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
@@ -124,7 +124,7 @@ def site(wheel, tmp_path_factory) -> Path:
 
 
 def project(folder: Path, package: str) -> Path:
-    """Make a folder of somebody's, with a lock in a package of this name, and packages that have the names of ours."""
+    """Make a user's project: a lock in a package of this name, and packages that have the names of ours. Return its folder."""
     files = {"lab/__init__.py": "", "scenarios/__init__.py": "", f"{package}/__init__.py": ""}
     files |= {
         f"{package}/settings.py": "PREFIX = 'shop:'\n",
@@ -140,7 +140,7 @@ def project(folder: Path, package: str) -> Path:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory) -> Path:
-    """A folder of somebody's, whose package is called ``app``."""
+    """Return a user's project whose package is called ``app``."""
     return project(tmp_path_factory.mktemp("somewhere"), "app")
 
 
@@ -150,12 +150,12 @@ def lab(site: Path) -> Path:
 
 
 def files(folder: Path) -> set[str]:
-    """Return what is below a folder, without what Python itself compiles."""
+    """Return the paths below a folder, without the files that Python compiles."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if "__pycache__" not in path.parts}
 
 
 def test_all_files_are_in_the_wheel(wheel):
-    """The wheel has each file of the packages that git knows, and of others only its own description."""
+    """The wheel has each file of the packages that git knows, and no other files but its own description."""
     listed = subprocess.run(["git", "ls-files", *PACKAGES], cwd=HOME, capture_output=True, text=True, check=True).stdout.split()
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -165,7 +165,7 @@ def test_all_files_are_in_the_wheel(wheel):
 
 
 def test_the_clone_is_not_imported(site, here):
-    """Its own packages are imported there, which have the fingerprint of those of the clone."""
+    """In a user's folder the packages of the wheel are imported, and have the fingerprint of the clone's."""
     places, fingerprint = json.loads(execute(site.parents[2] / "bin" / "python", "-P", "-c", ABOUT, cwd=here))
 
     assert places == [str(site / name / "__init__.py") for name in ("app", "lab", "locustfiles")]
@@ -173,7 +173,7 @@ def test_the_clone_is_not_imported(site, here):
 
 
 def test_lock_is_tested(site, here):
-    """A lock in a package ``app`` is explored, run and judged, and tested by the fixture; nothing is next to our packages."""
+    """A lock in a package ``app`` is explored, run and judged, and tested by the fixture; nothing is added to our packages."""
     before = files(site)
     words = ("--scenario", "holder_crash", "--budget", "1", "--requests", "20")
     # 3: within a second, not every order is decided
@@ -210,7 +210,7 @@ def install(folder: Path, python: str, *words: str | Path) -> Path:
 
 
 def try_lab(folder: Path, package: str, *lab: str | Path) -> None:
-    """Try what every user does first: the version, a list, and a test of an own lock."""
+    """Try the first commands of a user: the version, a list, and a test of a lock."""
     assert execute(*lab, "--version", cwd=folder).startswith("lab")
     assert "lua" in [one["name"] for one in json.loads(execute(*lab, "list", "stages", "--json", cwd=folder))]
     words = ("--scenario", "rush", "--budget", "1", "--requests", "100", "--no-draw")
@@ -229,7 +229,7 @@ def try_lab(folder: Path, package: str, *lab: str | Path) -> None:
     ],
 )
 def test_environment(wheel, tmp_path, python, words, package):
-    """The wheel alone tests a lock, and its fixture does if there is pytest."""
+    """The wheel alone tests a lock, and so does its fixture if there is pytest."""
     programs, folder = install(tmp_path / "environment", python, *words, wheel), project(tmp_path / "project", package)
     if python == "3.14":  # since then an annotation needs no quotes
         (folder / package / "locks.py").write_text(LOCK.format(package).replace('"Redis"', "Redis"), encoding="utf-8")
@@ -240,7 +240,7 @@ def test_environment(wheel, tmp_path, python, words, package):
 
 @pytest.mark.trial
 def test_next_to_django(wheel, tmp_path):
-    """A lock of a Django project that reads its settings is tested, and what the view of docs/count.md oversells is counted."""
+    """A lock that reads a Django project's settings is tested, and ``lab count`` finds that docs/count.md's view oversells."""
     folder, port = project(tmp_path / "project", "shop"), free_port()
     (folder / "shop" / "settings.py").unlink()
     programs = install(tmp_path / "environment", sys.executable, "django", wheel)
@@ -268,5 +268,5 @@ def test_next_to_django(wheel, tmp_path):
 
 @pytest.mark.trial
 def test_as_uvx_runs_it(wheel, tmp_path):
-    """The second script has the name of the package, so uv finds it in an environment that it makes by itself."""
+    """``uv tool run lock-lab`` works: the wheel has a script with the name of the package."""
     try_lab(project(tmp_path, "shop"), "shop", UV, "tool", "run", "--quiet", "--from", wheel, "lock-lab")

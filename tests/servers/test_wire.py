@@ -47,11 +47,11 @@ def write(folder: Path, worker: list[str], lanes: int = 0, claims: str = CLAIMS,
     ("language", "release", "verdict"),
     sampled(
         [(language, *case) for language in LANGUAGES for case in (("own", "KEPT"), ("any", "BROKEN"))],
-        [("php", "any", "BROKEN")],  # `test_lock_test.py` runs what `lab new` writes for node
+        [("php", "any", "BROKEN")],  # `test_lock_test.py` runs the lock that `lab new` writes for node
     ),
 )
 def test_lock_of_a_worker(language, release, verdict, tmp_path):
-    """A slow holder frees nobody else's lock, or does, in any language; every command of the worker is seen."""
+    """In each language a worker that compares is KEPT, and one that deletes any key is BROKEN; all its commands are counted."""
     command, lanes = LANGUAGES[language]
     stage = write(tmp_path, [*command, f"release={release}"], lanes)
 
@@ -64,7 +64,7 @@ def test_lock_of_a_worker(language, release, verdict, tmp_path):
 
 
 def test_worker_with_a_fence(tmp_path):
-    """A worker may hand out fences, also large ones; a freeze stops it as well, and its late write is refused."""
+    """A worker can give large fences; a freeze of its replica stops it too, and its late write is refused."""
     command, lanes = LANGUAGES["python"]
     stage = write(tmp_path, [*command[:2], FENCE], lanes, f"{CLAIMS} survives_a_freeze", resource="fenced")
 
@@ -74,7 +74,7 @@ def test_worker_with_a_fence(tmp_path):
 
 
 def test_worker_dies_with_its_replica(tmp_path):
-    """A replica that dies takes its worker along: nobody releases its lock, and the TTL frees it."""
+    """A worker ends with its replica: its lock is not released, and the TTL frees it."""
     command, lanes = LANGUAGES["python"]
     own = str(shutil.copy(WORKERS / "example.py", tmp_path))  # a file that no other test runs
 
@@ -98,14 +98,14 @@ def test_worker_dies_with_its_replica(tmp_path):
     ),
 )
 def test_bad_worker(worker, status, said, tmp_path):
-    """A worker that is missing, ends, or says what it may not say, is named, and nothing of it is left."""
+    """A worker that is missing, ends, or does not keep to the protocol ends the run with the reason."""
     done = run("rush", write(tmp_path, worker), tmp_path, requests=30)
 
     assert (done.status, said in done.err) == (status, True), done.err
 
 
 def test_every_order_is_refused(tmp_path):
-    """The explorer cannot lead the threads of another program, and says so."""
+    """The explorer refuses a lock in a program of its own, whose threads it cannot lead."""
     command, lanes = LANGUAGES["python"]
 
     done = warm("explore", write(tmp_path, command, lanes), cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""The workers' programs: what they answer to an error, and what is made of an answer that comes late."""
+"""The workers' programs: their answers to an error, and an answer that comes late."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GONE = 'new RedisException("read error on connection")'
     ],
 )
 def test_error_at_a_release(worker, lock, error, answer, tmp_path):
-    """A store that did not answer does not report a lost lock, also if a library wraps the client's error."""
+    """If the store did not answer, a release is an error and not a lost lock, also if a library wraps the client's error."""
     language = {"mjs": "node", "php": "php"}[worker[-3:]]
     shim = "class_exists('RedisException') or eval('class RedisException extends Exception {}');"  # without the extension
     code = lock.format(error).replace("<?php ", f"<?php {shim} ")
@@ -60,7 +60,7 @@ for line in sys.stdin:
 
 
 def test_answer_after_a_drop(tmp_path):
-    """A lane that was dropped during a call can still be answered: that is no mistake of the worker, and no end of it."""
+    """A late answer for a lane that was dropped during a call is no error of the worker, and its other lanes go on."""
     worker = WireWorker([sys.executable, "-c", ANSWERS_WHEN_DROPPED], tmp_path)
     slow, other = (WorkerLane(number, [], worker) for number in (0, 1))
 

@@ -1,4 +1,4 @@
-"""A lock with a client of its own, which speaks to Redis by plain sockets: the lab sees it only at the ports of a lane."""
+"""A lock with a client of its own, which speaks to Redis by plain sockets: the lab sees only its commands on a lane."""
 
 import socket
 import time
@@ -9,7 +9,7 @@ from app.locks import lua
 
 
 class Client:
-    """Connects at the first command, and again after an error."""
+    """A client that connects at the first command, and again after an error."""
 
     def __init__(self, host, port):
         self.address, self.stream = (host, port), None

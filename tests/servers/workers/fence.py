@@ -1,4 +1,4 @@
-"""A lock for worker.py whose grants have growing numbers, by a client that the lab does not know."""
+"""A lock for worker.py whose grants have growing fences, with a client that the lab does not know."""
 
 import random
 import socket
