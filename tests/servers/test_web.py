@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+import redis
 
 from app.locks import lua
+from app.resources.read_then_write import Counter
 from app.stores import redis_connection
 from app.web import create_app
 
@@ -70,8 +72,6 @@ def test_an_absurd_request_id_is_refused(client, absurd):
 
 def test_lock_not_free_in_time(client, redis_port, journal, tmp_path):
     """A lock that is not free in time is answered with 503, and nothing is written."""
-    import redis
-
     redis.Redis(port=redis_port, redis_connect_func=redis_connection.uncounted).set(f"lab:{tmp_path.name}:lua:lock", "somebody's")
 
     answer = client.post("/increment")
@@ -99,10 +99,6 @@ def test_journal_lines_of_an_increment(client, journal):
 @pytest.mark.parametrize("client", ["reentrant"], indirect=True)
 def test_release_of_a_lost_lock(client, redis_port, journal, tmp_path, monkeypatch):
     """The release of a lost lock is in the journal, and the client still gets status 200."""
-    import redis
-
-    from app.resources.read_then_write import Counter
-
     write = Counter.write
 
     def lose_the_lock(self, value, grant):
@@ -134,8 +130,6 @@ def test_store_that_is_gone(redis_port, monkeypatch, tmp_path):
 
     assert answer.status_code == 503
     assert "phase acquire" in answer.json["reason"]
-
-    from app.resources.read_then_write import Counter
 
     app = create_app(stage="none", counter_url=here, journal=tmp_path / "j", run="gone")
     monkeypatch.setattr(Counter, "write", lambda self, value, grant: self.client.execute_command("NOSUCH"))
