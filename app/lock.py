@@ -31,15 +31,15 @@ class Claim(Enum):
     exclusive = "Two requests are never inside the lock at the same time, whichever replicas serve them."
     acquires_atomically = "If anything goes wrong during the acquire, the lock is free again within its TTL and half a second."
     held_to_the_end = "The holder keeps the lock until its work is done, however long the work takes."
-    survives_a_failed_renewal = "The holder keeps the lock until its work is done, also where one of its renewals fails."
+    survives_a_failed_renewal = "The holder keeps the lock until its work is done, even if one of its renewals fails."
     held_past_an_explicit_lease = (
-        "The holder keeps the lock until its work is done, also where the request has set the lease time itself."
+        "The holder keeps the lock until its work is done, even if the request has set the lease time itself."
     )
     releases_only_its_own = "A release frees the releaser's own lock, and never the lock of another holder."
     releases_atomically = "The lock cannot pass to another holder in the middle of a release."
     counts_once = "One request does its work once, however often it had to retry."
     serves_most_requests = (
-        "Where nothing fails, the work fits into the TTL and requests wait up to ten seconds, "
+        "If nothing fails, the work fits into the TTL and requests wait up to ten seconds, "
         "at least half of them get the lock and do their work."
     )
     survives_a_freeze = "A holder that was stopped in its work for longer than the TTL destroys no increment when it resumes."
@@ -91,7 +91,7 @@ class Claim(Enum):
     freed_after_crash = "When the holder's process dies, the lock is free again within its TTL and half a second."
     freed_with_a_clock_behind = (
         "When the holder's process dies, the lock is free again within its TTL and half a second, "
-        "also where the clocks of the lock's stores jump back."
+        "even if the clocks of the lock's stores jump back."
     )
     freed_after_failure = "When the work fails with an exception, the lock is free again at once: within a third of its TTL."
     freed_after_hang = "When the holder's thread hangs in a living process, the lock is free again within twice its TTL."
@@ -100,7 +100,7 @@ class Claim(Enum):
         "Two holders that each wait for the other's lock get out of the deadlock within twice the TTL and half a second."
     )
     prompt_handover = "A lock that is free is granted to a waiter at once."
-    loses_no_wakeup = "A waiter wakes up also when the lock was released in the moment between its look and its wait."
+    loses_no_wakeup = "A waiter wakes up even if the lock was released between its look at the lock and its wait."
     fair = "Requests get the lock in the order in which they ask, whichever replicas serve them."
     fair_in_process = "Requests of one replica get the lock in the order in which they ask."
 
