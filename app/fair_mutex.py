@@ -1,6 +1,6 @@
 """Grant a mutex for each key to the threads of one process, in the order in which they came.
 
-``threading.Lock`` would exclude the other threads as well, but it promises no order.
+``threading.Lock`` also lets only one thread in, but it promises no order.
 """
 
 from __future__ import annotations

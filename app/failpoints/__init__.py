@@ -68,7 +68,7 @@ LOOK_EVERY_S = 0.002
 class Injection:
     """A fault to inject: into the first request that reaches the failpoint after ``skip`` grants have begun to read.
 
-    The fields are those of the file.
+    Its file has the same fields.
     """
 
     name: str

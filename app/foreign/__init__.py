@@ -1,1 +1,1 @@
-"""Run locks that somebody else has written: declarations, records of published locks, and workers of other languages."""
+"""Run locks from outside this project: by declarations, by records of published locks, and by workers of other languages."""

@@ -77,7 +77,7 @@ def part(name: str) -> str:
 
 
 def stage(name: str) -> Stage:
-    """Read one stage, by its name here or by the path of a file written like those here (``./my_lock.py``).
+    """Read one stage, by its name or by the path of a file that has a ``STAGE``, such as ``./my_lock.py``.
 
     Raises KeyError for an unknown name, FileNotFoundError for a path without a file, NotAStage for a wrong record,
     NotInstalled if the packages of its library are not installed.

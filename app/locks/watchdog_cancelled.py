@@ -90,7 +90,7 @@ class Lock:
 
 
 class TimeLimit:
-    """What is done within it ends with it: when its time is over, or already at the end of its block."""
+    """The time limit of a block: ``over`` is true after ``limit_ms``, and from the end of the block on."""
 
     def __init__(self, limit_ms):
         self.until_s = time.monotonic() + limit_ms / 1000

@@ -35,28 +35,28 @@ class Sent:
     """The commands to the lock's store in one phase of a request, and the store's answers."""
 
     commands: int = 0
-    # how many of them have a key of the lock, as far as that is known (Failpoints.are_of_the_lock)
+    # how many of the commands count as commands with a key of the lock (Failpoints.are_of_the_lock)
     of_the_lock: int = 0
-    # the number of the last of these commands to which the store said yes, counted from 1; 0 without one
+    # the place, among the commands counted in ``of_the_lock``, of the last one to which the store said yes: 1 or more; 0 if none
     agreed_last: int = 0
-    # when the last command was sent; 0 without any
+    # when the last command was sent, in nanoseconds; 0 before the first
     at_ns: int = 0
-    # by key: when the current try to set it or its TTL began, and which servers have been asked in it
+    # by key: when the current try to set the key or its TTL began, and which servers were asked in this try
     tries: dict[str, tuple[int, frozenset[int]]] = field(default_factory=dict)
-    # the last command's name and the store's answer to it; and the same of the last command with the key of the grant
+    # the name of the last command, and the store's answer; ``of_key`` has both for the last command with the key of the grant
     last: tuple[str, object] = ("", "")
     of_key: tuple[str, object] | None = None
-    # the meanings of the answers, as far as they are known
+    # the meanings of all answers in this phase
     meanings: frozenset[Meaning] = frozenset()
-    # the session or the lease to which the created lock belongs; empty if to none, None if the store has neither
+    # the session or lease to which the created key or node belongs; empty if it belongs to none, None if the store has neither
     session: str | None = None
-    # the last script, with its answer; None without one, or if the store agreed to a later command
+    # the last script and its answer; None if no script ran, or if the store said yes to a later command
     script: tuple[str, object] | None = None
 
     def leased_ns(self, key: str) -> int:
-        """Return when the lease of this key began to count, in nanoseconds; 0 if that was the last command, or is not known.
+        """Return when the lease of a key began, in nanoseconds; 0 if it began with the last command, or if this is not known.
 
-        The last command that can have set the key or its TTL counts; with several servers, the first one of the last try.
+        It began when the last command that can have set the key or its TTL was sent: with several servers, the first of its try.
         """
         began_ns, _ = self.tries.get(with_name(self.tries, key), (0, None))
         return began_ns if began_ns < self.at_ns else 0
@@ -191,7 +191,7 @@ class RequestContext:
             failpoints.reach(self.phase, AFTER_SECOND, self.request, keys)
 
     def _try(self, keys: Sequence[str], server: int) -> None:
-        """Note that a server was asked for these keys: a try asks each server once."""
+        """Note that a server was asked for these keys. A second question to the same server begins a new try."""
         tries, sent_ns = self.sent.tries, self.sent.at_ns
         for key in keys:
             began_ns, servers = tries.get(key, (sent_ns, frozenset()))

@@ -1,6 +1,6 @@
 """SELECT, then UPDATE, of a row in the lock's database, within the lock's transaction if there is one.
 
-The answer to the UPDATE contains LAST_INSERT_ID(expression). So one statement writes and returns what it overwrote.
+The answer to the UPDATE contains LAST_INSERT_ID(expression). So one statement writes, and returns the value that it overwrote.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A row with a version: the UPDATE names the version that was read, and changes nothing if the row has another version.
 
-The answer to the UPDATE contains LAST_INSERT_ID(expression). So one statement writes and returns what it overwrote.
+The answer to the UPDATE contains LAST_INSERT_ID(expression). So one statement writes, and returns the value that it overwrote.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from types import CodeType, ModuleType
 from typing import Any
 
 MOST = 5  # names in a sentence
-IMPORT_S = 30  # for the import of somebody's file
-SLIP = 4  # at most so many letters are missing or too many in a misspelt name; two letters in the wrong order count as two
+IMPORT_S = 30  # for the import of a user's file
+SLIP = 4  # how many letters a misspelt name may lack or have too many; two letters in the wrong order count as two
 
 
 def names(package: str) -> list[str]:
@@ -69,7 +69,7 @@ class _Uncached(SourceFileLoader):
 
 
 def read(path: Path) -> ModuleType:
-    """Execute somebody's file. Raises TimeoutError if that takes too long."""
+    """Execute a user's file, and return it as a module. Raises TimeoutError after IMPORT_S seconds."""
     loader = _Uncached(path.stem, str(path))
     module = importlib.util.module_from_spec(ModuleSpec(path.stem, loader, origin=str(path)))
     module.__file__ = str(path)

@@ -1,6 +1,6 @@
 """Check the record ``STAGE`` of a file: name the first key with a value that is not allowed, and the allowed values.
 
-A file that somebody wrote is checked when it is read. Otherwise its mistakes would only show in the logs of the replicas.
+A user's file is checked when it is read. Otherwise its mistakes would show only in the logs of the replicas.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Import packages of a user below ``yours`` if the lab has a package with the same name, such as Flask's usual ``app``.
 
 ``from yours.app.locks import MyLock`` imports the user's ``app.locks``. ``import app`` in a file of the user imports the user's
-``app``. A folder without such a name is not changed.
+``app``. In a folder that has none of the lab's names, imports are unchanged.
 """
 
 from __future__ import annotations

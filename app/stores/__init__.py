@@ -28,7 +28,7 @@ def store(name: str) -> ModuleType:
 def lock_store(name: str | None, settings: Settings, counted: bool = False) -> Any:
     """Return the client for a stage's store; None for a stage without a store. Raises KeyError for an unknown name.
 
-    counted: whether commands are counted and reach the failpoints, also those of a client that a library makes.
+    counted: whether commands are counted and reach the failpoints, also the commands of a client that a library makes.
     """
     if name is None:
         return None

@@ -1,4 +1,4 @@
-"""One Redis server. The client never sends a command again by itself: that would change what a lock does.
+"""One Redis server. The client never sends a command again by itself: a command sent twice would change a lock's behaviour.
 
 The count of commands at the connections is imported for a replica alone: the lab reads a counter without it.
 """

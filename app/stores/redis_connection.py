@@ -69,7 +69,7 @@ class Seam(Stepped):
     uncounted: bool
 
     def begin(self) -> None:
-        """Start without commands: those of an earlier connection to the server are forgotten."""
+        """Forget the commands of an earlier connection to the server."""
         self.awaited, self.queued, self.ordered = deque(), [], deque()
         self.listening = self.stepping = False
 

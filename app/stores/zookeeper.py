@@ -57,7 +57,7 @@ class ZooKeeper:
 
 
 class KazooSession:
-    """One session. After it has expired, kazoo begins another by itself; nothing of the first session is left in it."""
+    """One session. After it has expired, kazoo begins a new one by itself, without the old one's ephemeral nodes."""
 
     Unanswered = UNANSWERED
 

@@ -54,7 +54,7 @@ class SentCommand(NamedTuple):
 
 
 class _OfThread(threading.local):
-    """The commands that this thread has sent, without those whose answers are noted."""
+    """The commands of this thread whose answers are not noted yet."""
 
     def __init__(self) -> None:
         self.sent: deque[SentCommand] = deque()
