@@ -4,7 +4,7 @@
         lock_lab.check("my_lock.py")
 
 The lab is a process of its own: it starts its servers and ends them, and replaces parts of Python's library, such as
-``time.sleep``, only there. Nothing of it is imported here: a project may have packages ``app`` and ``lab`` of its own.
+``time.sleep``, only there. This module imports none of the lab: a project may have packages ``app`` and ``lab`` of its own.
 """
 
 from __future__ import annotations

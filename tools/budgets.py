@@ -16,7 +16,7 @@ ENDINGS = {"python": {".py"}, "words": {".css", ".html", ".j2", ".js", ".toml"}}
 
 
 def size(part: dict[str, Any], folders: set[str], endings: set[str]) -> int:
-    """Return the lines of a part's files with these endings, without other parts' folders. folders: those of all parts."""
+    """Return the number of lines in a part's files with these endings. folders: the folders of all parts; none counts twice."""
     lines = 0
     for name in part["folders"]:
         below = set() if part.get("whole") else {HOME / folder for folder in folders if folder.startswith(f"{name}/")}

@@ -1,7 +1,7 @@
 """Keep, quote and draw the runs that the chapters show.
 
 ``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps the facts of one run: parts of its
-run.json and verdict.json, and its timeline. Only ``rerun`` makes such a run again.
+run.json and verdict.json, and its timeline. Only ``rerun`` makes a kept run again.
 """
 
 import shutil
@@ -54,7 +54,7 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def command(self) -> list[str]:
-        """Return the command for such a run."""
+        """Return the command that makes the run of this picture."""
         return ["lab", "run", self.scenario, "--stage", self.stage, *flags(self.options)]
 
 

@@ -93,7 +93,7 @@ def _way(place: Path, name: str | Path) -> str:
 
 @cache
 def _pairs() -> dict[Path | None, Path]:
-    """Return for each document with a translation the page in the other language."""
+    """Return by document its translation, and by translation its document."""
     return {page: other for pair in translations.pages().items() for page, other in (pair, pair[::-1])}
 
 
