@@ -5,12 +5,12 @@ is ahead of A's by at most the difference of the two stamps. The least differenc
 offset of the two clocks from one side, and hand-overs from B to A bound it from the other side. A reading bounds it from both
 sides: an agent stamped its answer between two stamps of the lab's clock (Cristian, "Probabilistic clock synchronization", 1989).
 
-Such bounds are difference constraints: shortest paths make each as tight as all others together allow, and a negative cycle shows
+These bounds are difference constraints: shortest paths make each bound as tight as the rest allow, and a negative cycle shows
 that no offsets satisfy them (Cormen et al., "Introduction to Algorithms", section "Difference constraints and shortest paths").
 
 Clocks also run at different rates. So the bounds are found for each window of some seconds, and are widened by the rate that is
 allowed when they are used in another window. One offset is used for the whole run, so that lengths of time within one process
-stay exact. Its error is the greatest distance from the bounds of any window. The drift is what the offset changed from the first
+stay exact. Its error is the greatest distance from the bounds of any window. The drift is the change of the offset from the first
 window to the last.
 """
 
@@ -46,8 +46,8 @@ class Clocks:
     ahead_ns: Mapping[str, int] = field(default_factory=dict)
     # by two clocks, in either order: by how much their offset may be wrong, on either side
     errors_ns: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    # by how many parts in a million the rates of two clocks differ, of those that differ most, and by how much that may be wrong;
-    # None if the run was too short to tell
+    # the largest difference between the rates of two clocks, in parts in a million, and by how much it may be wrong;
+    # None if the run was too short to measure it
     drift_ppm: tuple[float, float] | None = None
     # whether no offsets of the clocks satisfy the evidence
     contradict: bool = False
@@ -154,7 +154,7 @@ def _forget(remembered: dict[Any, Any]) -> None:
 def _with_readings(
     found: dict[int, Bounds], readings: Mapping[str, Sequence[ClockReading]], roughly: Clocks
 ) -> dict[int, Bounds]:
-    """Add the bounds of the readings to the windows in which they were taken. All offsets are those that ``roughly`` leaves."""
+    """Add the bounds of the readings to the windows in which they were taken. Offsets count from the ones in ``roughly``."""
     for name, taken in readings.items():
         for reading in taken if name in roughly.ahead_ns else ():
             bounds, left_ns = found.setdefault(reading.at_ns // WINDOW_NS, {}), reading.ahead_ns - roughly.ahead_ns[name]
@@ -164,7 +164,7 @@ def _with_readings(
 
 
 def _tighten(found: dict[int, Bounds], names: Sequence[str]) -> list[Bounds]:
-    """Return the bounds of the windows in order; each also uses its neighbours', wider by what an offset changes until then."""
+    """Return the bounds of the windows in order. A window also uses its neighbours' bounds, widened by the allowed drift."""
     pairs = [pair for pair in product(names, names) if pair[0] != pair[1]]
     windows = [(at, {pair: found[at].get(pair, NEVER_NS - SLACK_NS) + SLACK_NS for pair in pairs}) for at in sorted(found)]
     for order in (windows, windows[::-1]):

@@ -17,7 +17,7 @@ from lab.judge.key_history import KeyHistory
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 
-LATE = 0.9  # part of a lease: a holder whose work begins then had nearly nothing of it
+LATE = 0.9  # part of a lease: for work that begins later, nearly nothing of the lease is left
 RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms late, and the lab may receive the report late
 
 
@@ -66,7 +66,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         return self._shared_key() or self.elder.key
 
     def _shared_key(self) -> str:
-        """Return a key to which both were entitled at once; empty without such a key."""
+        """Return a key to which both were entitled at once; empty if there is none."""
         if self.known_key is None:  # several mechanisms need it
             lease_ns = self.run.lease_ns  # the lease is an excuse if it may have ended
             self.known_key = shared_key(self.elder, self.younger, lease_ns and max(1, lease_ns - self._error_ns))
@@ -113,7 +113,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
                 yield fault.record
 
     def _is_taken_from(self, grant: Grant, record: FaultRecord) -> bool:
-        """Return whether a fault can have taken the lock from one of the two, before the other came in."""
+        """Return whether a fault can have taken the lock of this grant away, before the younger request came in."""
         held_from_ns = grant.outer_lease_from_ns if grant.outer_key else grant.at_store_from_ns
         until_ns = grant.wrote_ns if self.elder is self.younger else self.younger.got_ns
         # the lab stamps an injection when it is done: the fault may have taken the lock a moment earlier
@@ -185,7 +185,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     def _was_handed_over(self, grant: Grant) -> bool:
         """Return whether a holder of the same process, which had asked for the lock, handed it over to this request.
 
-        It may have been handed over several times: one pass back in time finds all, as each released before its successor.
+        It may have been handed over several times: one loop back in time finds them all, as each released before its successor.
         """
         for other in reversed(self.releases):
             if (

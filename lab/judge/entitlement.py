@@ -4,10 +4,10 @@ A holder is entitled to a key from its grant until the first of these:
 
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
-  sent. A command that waits at the store grants when it is answered (``app/request/context.py``). If votes are asked for one by
-  one, the first counts. The holder's clock counts, so a lock that the store lets end earlier is no excuse. A stage without a TTL
-  has no such end. A lease that a holder hands over to another request of its process goes on, but lasts at least half a TTL from
-  then;
+  sent. A command that waits at the store grants when it is answered (``app/request/context.py``). If a request asks several
+  servers one by one, the first counts. The holder's clock counts: a lock that the store ends earlier is no excuse. In a stage
+  without a TTL no lease ends. A lease that a holder hands over to another request of its process goes on, but lasts at least half
+  a TTL from then;
 - a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
 
 Two holders that are entitled to one key at once break mutual exclusion, even if no increment is lost. The end of a lease is an
@@ -15,12 +15,12 @@ excuse only if the scenario lets it end before the work does, by a fault or by l
 the granting command to the work is the lock's own: a holder that begins its work when its lease is over held nothing. In all
 other cases the lease is shorter than an increment took, and the run proves nothing.
 
-A grant without a key promises a safe write, and not that others are kept out: nobody is entitled to it.
+A grant without a key promises a safe write, and not that other requests are kept out: no request is entitled to it.
 
 Replicas send commands outside all requests as well: renewals of keys and sessions, and acquires of locks that ask in their own
-threads. A session is etcd's lease, or ZooKeeper's session: its renewal renews all locks that belong to it. Such an acquire shows
-in no request. It looks like a renewal, and if its key had just expired, like one in time: it must not prolong another holder's
-lease.
+threads. A session is etcd's lease, or ZooKeeper's session: its renewal renews all locks that belong to it. An acquire in a lock's
+own thread belongs to no request. It looks like a renewal, and if its key had just expired, like one in time: it must not prolong
+another holder's lease.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DONE_WITHIN_NS = 200_000_000
 # milliseconds.
 EARLY_NS = 10_000_000
 AT_A_MOMENT = frozenset({"EXPIREAT", "PEXPIREAT"})
-RUN_SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL", "EXEC"})  # only the store's report shows what these did to a key
+RUN_SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL", "EXEC"})  # only the store's report shows how these changed a key
 
 
 def is_entitled(now: int, got: int = 0, released: int | None = None, lease_ends: int | None = None) -> bool:
@@ -103,7 +103,7 @@ def lease_end(from_ns: int, lease_ns: int) -> int:
 
 
 def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
-    """Return a key to which both grants were entitled at once; empty without such a key."""
+    """Return a key to which both grants were entitled at once; empty if there is none."""
     for mine in tenures(one, lease_ns):
         for theirs in tenures(other, lease_ns):
             later_ns = max(mine.got_ns, theirs.got_ns)

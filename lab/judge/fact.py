@@ -243,7 +243,7 @@ def short(key: str) -> str:
 
 
 def deadlock(waits: Sequence[Wait]) -> tuple[Wait, Wait] | None:
-    """Return the first two overlapping waits in which each request held the key that the other waited for; None without."""
+    """Return the first two overlapping waits in which each request held the key that the other one waited for; else None."""
     for one, other in combinations(waits, 2):
         crossed = one.holding and one.holding == other.wanted and other.holding == one.wanted != one.holding
         if crossed and one.asked_ns < other.until_ns and other.asked_ns < one.until_ns:

@@ -1,4 +1,4 @@
-"""Compute what followed from each fault, from the fault record and the journals."""
+"""Compute the consequences of each fault, from the fault record and the journals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.judge.grant import GOT, Grant
 from lab.judge.key_history import FOREVER_NS, KeyHistory
 from lab.judge.run_facts import RunFacts
 
-SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for within this time belong to the time before the fault
+SENT_AT_ONCE_NS = 20_000_000  # a request for a vote, sent this soon after a fault began, counts as sent before it
 SETTLED_NS = 200_000_000  # until then, a request that asked before the fault may still get its answer
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 # these faults end, or prolong, the lease of a holder that is inside
@@ -87,7 +87,7 @@ class Faults:
     """Keep the waits, grants and renewals of a run with faults; find the outcome of each fault when all are known."""
 
     def __init__(self, run: RunFacts, measures: Counter[str], records: Iterable[FaultRecord], history: KeyHistory) -> None:
-        """Take the records of the faults, and the store's report of its keys. measures: those of the findings."""
+        """Take the records of the faults, and the store's report of its keys. measures: the findings' measures, to add to."""
         self.run = run
         self.measures = measures
         self.history = history
@@ -154,7 +154,7 @@ class Faults:
         return record.effect in OF_A_LEASE and 2 * (record.done_ns - record.at_ns) > self.run.ttl_ns > 0
 
     def _is_under(self, record: FaultRecord, grant: Grant) -> bool:
-        """Return whether a grant was made under a fault: a waiter that polls may have asked for it long before."""
+        """Return whether a grant was made under a fault: a waiter that polls may have asked long before."""
         sent_ns, asked_ns = 0, grant.asked_ns
         if self.run.has_votes:  # in a queue, the last command only reads; a lock that a replica handed over was granted before
             sent_ns, asked_ns = (grant.sent_ns, asked_ns) if grant.commands else (0, 0)

@@ -116,7 +116,7 @@ class Blocked:
 class Findings:
     """Hold all results of reading a history. Times are CLOCK_MONOTONIC in nanoseconds."""
 
-    # what was known of the run before its history was read
+    # the facts of the run that were known before its history was read
     run: RunFacts = field(default_factory=lambda: RunFacts(has_store=True, final=None))
     # requests by outcome
     outcomes: Counter[Outcome] = field(default_factory=Counter)
@@ -132,7 +132,7 @@ class Findings:
     overlaps: dict[Mechanism, Conflicts] = field(default_factory=dict)
     # writes beyond one for each request
     duplicated: int = 0
-    # of the requests that wrote more than once: those that wrote most often
+    # the requests that wrote most often, if they wrote more than once
     repeated: list[Repeated] = field(default_factory=list)
     # work of two writes whose second write was not done, or too late: the first examples
     half_done: list[HalfDone] = field(default_factory=list)
@@ -148,7 +148,7 @@ class Findings:
     mismatches: list[Fact] = field(default_factory=list)
     # evidence that is missing from the run folder, or cannot be true
     damage: list[Damage] = field(default_factory=list)
-    # files that differ from those that the run wrote: they were not read
+    # files that changed after the run, or were added: they were not read
     left_out: frozenset[str] = frozenset()
     # when a replica did not run although no fault stopped it, and how long each replica waited for a processor
     stalls: Stalls = field(default_factory=Stalls)
@@ -197,7 +197,7 @@ class Findings:
     longest_own: Wait | None = None
     # if the scenario tests the answer to a try: how long each request waited that was never answered
     unanswered_ns: array[int] = field(default_factory=lambda: array("q"))
-    # unknown requests that were answered, with an error; those without an answer may have been ended with the load
+    # unknown requests that were answered, with an error; a request without an answer may have been ended with the load
     unclear_answers: int = 0
     # the wait of each request that gave up; the first examples
     in_vain_ns: array[int] = field(default_factory=lambda: array("q"))

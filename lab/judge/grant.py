@@ -21,7 +21,7 @@ REMOVALS = (*DELETIONS, "HDEL", "SREM", "ZREM", "LREM", "XDEL")
 WHEN = itemgetter(0)
 GOT = attrgetter("got_ns")
 REMEMBERED = 4096  # grants of one key
-# the first fields of a grant: after the replica and before sent_ns, they are those of its event
+# the first fields of a grant, after the replica and before sent_ns: its event has the same fields
 BEGINS = attrgetter("request", "turn", "key", "asked_ns", "got_ns", "commands", "fence", "outer_got_ns")
 FACTS = attrgetter(*GrantFacts.__struct_fields__)
 Name = tuple[str, str, int]  # a grant's name: the replica, the request, and its turn
@@ -29,7 +29,7 @@ Name = tuple[str, str, int]  # a grant's name: the replica, the request, and its
 
 @dataclass(frozen=True, slots=True)
 class LostLock:
-    """How a holder lost its lock before its release was over. Such a release can delete the lock of another holder."""
+    """How a holder lost its lock before its release was over. Then its release can delete the lock of another holder."""
 
     # whether the lock was lost only while the release was under way
     in_release: bool
@@ -38,7 +38,7 @@ class LostLock:
 
 
 class GrantRecord(msgspec.Struct, eq=False, array_like=True):
-    """Hold what the journals record of a grant and its write. Before its event, a time is 0 and a number is None.
+    """Hold the facts of a grant and its write in the journals. Before its event, a time is 0 and a number is None.
 
     The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. With a
     later end, correct locks would seem to overlap: the next holder can have the lock before the answer to the release is back. A
@@ -82,9 +82,9 @@ class GrantRecord(msgspec.Struct, eq=False, array_like=True):
 
 
 # A Struct is made in C, in less time than a class of Python. Not with gc=False: grants refer to each other in long chains, and
-# the end of such a chain would then overflow the stack.
+# to free a long chain would then overflow the stack.
 class Grant(GrantRecord, eq=False):
-    """Add to a grant what the judge finds out about it."""
+    """Add to a grant the facts that the judge finds out about it."""
 
     # more facts of the journals
     told_no: bool = False

@@ -14,7 +14,7 @@ from lab.judge.faults import FaultOutcome
 
 VERDICT = "verdict.json"
 Evidence = Loss | FaultOutcome | Example
-# these answers contradict what was done: they break a promise that every stage makes
+# here an answer contradicts the work that was done: this breaks a promise that every stage makes
 CONTRADICTED = (Mechanism.NEVER_DONE, Mechanism.DONE_ALTHOUGH_REFUSED)
 
 
@@ -33,7 +33,7 @@ class Violation(msgspec.Struct):
 
     @property
     def breaks_promise(self) -> bool:
-        """Return whether the stage has broken its word: it makes this claim, or its answer contradicts what was done."""
+        """Return whether the stage has broken its word: it makes this claim, or an answer contradicts the work that was done."""
         return (self.claimed and self.mechanism is not Mechanism.STOPPED_FROM_OUTSIDE) or self.mechanism in CONTRADICTED
 
 
@@ -110,7 +110,7 @@ class Judgement(msgspec.Struct, kw_only=True):
     danger: dict[str, Measure]
     # the waits from asking for the lock to getting it: p50, p99, max
     wait_ms: dict[str, float]
-    # commands that the lock's store carried out, by its own count, those inside scripts included
+    # commands that the lock's store carried out, by its own count, including commands inside scripts
     commands_per_increment: float
     # commands that the replicas sent to the lock's store, by their own count
     sent_per_increment: float = 0.0

@@ -1,13 +1,13 @@
 """Losses: how many increments are lost, counted in two ways; which write destroyed which of them, and by which mechanism.
 
-Each confirmed write knows the value it left and the value it found. In the resource's own order those values are a chain: every
+Each confirmed write knows the value it left and the value it found. In the resource's own order these values are a chain: every
 value that was written (and the value at the start) is overwritten once, except the last. The chain needs no clock.
 
 - ``destroyed`` is the sum of ``overwrote - wrote + 1`` over all writes. A term can be negative. The sum telescopes to
 - ``lost = writes - (final - start)``. If every write was confirmed, the two are computed independently and must agree.
 - A write that was intended and never confirmed (its replica died) may or may not have been applied. If a value was overwritten
-  and no confirmed write left it, then such a write left it, and was applied. A write that left the same value that it found
-  leaves no trace, and looks the same as a write that was not applied.
+  and no confirmed write left it, then an unconfirmed write left it, and was applied. A write that left the same value that it
+  found leaves no trace, and looks the same as a write that was not applied.
 
 *Attribution*. The *culprit* is a grant whose write destroyed one increment or more. The *victim* is the grant whose value the
 culprit overwrote. The *candidates* for the victim are the writes next to the culprit's in the order of time: 256 before it and
@@ -40,7 +40,7 @@ class Account:
     writes: int
     # increments that are missing in the end
     lost: int
-    # increments that writes destroyed, less those that writes restored
+    # increments that writes destroyed, minus increments that writes restored
     destroyed: int
     # writes that were applied although nobody confirmed them
     applied_unknowns: int
@@ -203,7 +203,7 @@ class Attribution:
     """Find the mechanism of each write that destroyed increments. ``losses`` holds the result by mechanism."""
 
     def __init__(self, conflict: Callable[[Grant, Grant], Conflict], on_loss: Callable[[Loss], object]) -> None:
-        """Take ``conflict``, which returns the evidence around two grants, the elder first; and what is called for each loss."""
+        """conflict: returns the evidence around two grants, the elder first. on_loss: is called with each loss."""
         self.losses: dict[Mechanism, Losses] = {}
         self.conflict = conflict
         self.on_loss = on_loss

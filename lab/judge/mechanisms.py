@@ -67,7 +67,7 @@ def _taken_though_synced(conflict: Conflict) -> bool:
 
 
 def _split(conflict: Conflict) -> bool:
-    """Return whether the store was split, and one of the two was at the old primary and the other at the new one."""
+    """Return whether the store was split, and one of the two requests was at the old primary, and one at the new primary."""
     for fault in conflict.faults:
         record = fault.record
         if record.effect is Effect.STORE_SPLIT and record.at_ns < max(conflict.younger.got_ns, conflict.younger.wrote_ns):
@@ -237,8 +237,8 @@ EXPLANATIONS = (
     # before faults: a fault cannot take away a lock that was never granted
     Explanation(Mechanism.NEVER_ASKED_STORE, Claim.exclusive, _never_asked, overlap_is_harm=True),
     *BY_FAULT,
-    Explanation(Mechanism.STOPPED_FROM_OUTSIDE, Claim.survives_a_freeze, Conflict.was_stalled),  # a run with such a loss is void
-    # requests that were refused the lock
+    Explanation(Mechanism.STOPPED_FROM_OUTSIDE, Claim.survives_a_freeze, Conflict.was_stalled),  # a run with this loss is void
+    # the lock was refused to the request
     Explanation(Mechanism.ENTERED_ALTHOUGH_REFUSED, Claim.exclusive, _refused_by_store, overlap_is_harm=True),
     # thefts whose root the scenario caused
     Explanation(Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE, Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
@@ -256,7 +256,7 @@ EXPLANATIONS = (
     Explanation(Mechanism.TTL_OVER_IN_ACQUIRE, Claim.survives_a_slow_acquire, _granted_late),
     Explanation(Mechanism.TTL_OVER_IN_WORK, Claim.held_to_the_end, _lease_ended, overlap_is_harm=True),
     Explanation(Mechanism.TTL_OVER_BEFORE_WORK, Claim.exclusive, _began_late, overlap_is_harm=True),
-    Explanation(Mechanism.TTL_TOO_SHORT, Claim.held_to_the_end, _lease_too_short),  # a run with such a loss is void
+    Explanation(Mechanism.TTL_TOO_SHORT, Claim.held_to_the_end, _lease_too_short),  # a run with this loss is void
     # the evidence shows no other cause: both were inside, so the lock let them in
     Explanation(Mechanism.GRANTED_TO_TWO, Claim.exclusive, lambda conflict: True, overlap_is_harm=True),
 )

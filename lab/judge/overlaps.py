@@ -118,8 +118,8 @@ class Overlaps:
     def _has_prolonged(self, event: Renewed) -> bool:
         """Return whether a command outside all requests prolonged a lease.
 
-        A command that made the key is an acquire in a thread of the lock. The answer of a script does not say what it did: the
-        store's report of a new TTL does.
+        A command that made the key is an acquire in a thread of the lock. The answer of a script does not say whether it renewed
+        the key: the store's report of a new TTL does.
         """
         if not self.keys.is_known(event.key):
             return event.prolonged
@@ -236,7 +236,7 @@ class Overlaps:
         """Return whether the lock of a grant whose acquire returned late was made before that of the earlier grant."""
         if late.sent_ns >= early.sent_ns:
             return False
-        # a key that was made twice since the earlier grant was asked for was made for each grant, in their order
+        # if the key was made twice since the earlier grant's command was sent, it was made for each grant, in their order
         return self.keys.number(BORN, early.sent_ns, late.got_ns + REPORTED_AT_ONCE_NS, key) < len((late, early))
 
     def conflict(self, elder: Grant, younger: Grant) -> Conflict:

@@ -20,7 +20,7 @@ FEW = 0.1  # share of the requests: on a busy machine so many may be late, or ov
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """The limits within which a promise is kept: a row of the table sets only those that it needs."""
+    """The limits within which a promise is kept. A row of the table sets only the limits that it needs."""
 
     # the longest time: so many TTLs, plus so many times the wait limit of a request, plus so many milliseconds
     ttls: float = 0
@@ -71,7 +71,7 @@ class Promise:
     only_tested: bool = False
     # a further condition on the run
     only_if: Callable[[Findings], bool] = lambda findings: True
-    # returns why a run without a violation shows nothing of the claim; None if it shows that the claim holds
+    # returns why a run without a violation does not show that the claim holds; None if it shows it
     blind: Callable[[Promise, Findings], Fact | None] = lambda promise, findings: None
     # how many times slower the machine may have made the lock: above 1 only if other programs took most of its processors
     slowness: float = 1
@@ -90,7 +90,7 @@ class Promise:
             yield from judged.broken(judged, findings)
 
     def undecided(self, findings: Findings) -> Fact | None:
-        """Return why a run without a violation shows nothing of the claim; None if it shows that the claim holds."""
+        """Return why a run without a violation does not show that the claim holds; None if it shows it."""
         if findings.run.slowness > 1 and any(self.violations(findings)):
             return Fact(Code.CROWDED, findings.run.others_percent)
         if error_ms := self._error_ms(findings):

@@ -197,7 +197,7 @@ SERVED = (
         blind=overloaded,
     ),
 )
-# The work that was done is the work that was asked for and answered.
+# Each request's work is done once and as a whole, or is refused and not done.
 WORK_IS_WHOLE = (
     Promise(Claim.counts_once, not_once, Mechanism.DONE_AGAIN),
     Promise(Claim.all_or_nothing, half_done, Mechanism.STOPPED_BETWEEN_WRITES),

@@ -100,7 +100,7 @@ class NestedLocks:
             self.released_twice.append(grant)
 
     def _ended(self, grant: Grant) -> bool:
-        """Return whether the lease, counted from when the lock was asked for, can have ended before the outer release began."""
+        """Return whether the lease, counted from when the request asked, can have ended before the outer release began."""
         ttl_ns = self.findings.run.ttl_ns
         return bool(ttl_ns) and max(grant.releasing_ns, grant.outer_releasing_ns) - grant.asked_ns > ttl_ns
 

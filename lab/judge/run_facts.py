@@ -1,4 +1,4 @@
-"""Take from ``run.json`` what the judge knows of a run before it reads its history."""
+"""Take from ``run.json`` the facts that the judge needs before it reads a run's history."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLOWEST = 2
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Hold what the judge must know of a run to analyse its history."""
+    """The facts of a run without which the judge cannot analyse its history."""
 
     # whether the stage locks outside the process
     has_store: bool

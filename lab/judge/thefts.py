@@ -2,7 +2,7 @@
 
 A thief is a request that had lost its own lock, or never had one, and whose release still deleted the lock. The chain of causes
 has a *root*: the first holder that lost its lock. If the scenario caused that loss (its work took longer than the TTL, or a fault
-took the lock away), then the thief's claim is broken, and no other. A chain without such a root is no excuse.
+took the lock away), then only the thief's claim is broken. A chain whose root the scenario did not cause is no excuse.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Thefts:
             grant.released_ns, grant.release_commands, grant.command, grant.answer = before
 
     def _rob(self, other: Grant, thief: Grant) -> None:
-        """Note the thief if its release can have deleted a lock that the other grant held at that time."""
+        """Note the thief if its release can have deleted a lock that another grant held at that time."""
         if other is thief or other.robbed_by:
             return
         for key in other.keys & set(thief.lost or ()):
@@ -124,7 +124,7 @@ def released_during(grant: Grant, key: str) -> tuple[int, int]:
 
 
 def _was_held_during(other: Grant, thief: Grant, key: str) -> bool:
-    """Return whether the other grant held this key at some moment of the thief's release."""
+    """Return whether another grant held this key at some moment of the thief's release."""
     is_outer = key == other.outer_key
     kept_until_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
     releasing_ns, released_ns = released_during(thief, key)
@@ -178,7 +178,7 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0
 
 
 def theft_in(conflict: Conflict) -> LostLock | None:
-    """Return how the request lost its lock that deleted the elder's lock before the younger got it; None without such a request.
+    """Return how a thief lost its own lock, if it deleted the elder's lock before the younger got it; None without a thief.
 
     The store can have deleted the lock at any time between sending and answer of the release. If the lease had ended when the
     younger came in, nothing was stolen: the store had freed the lock by itself.

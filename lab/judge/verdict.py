@@ -60,7 +60,7 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
 
 
 def _judge(folder: Path, record: RunRecord, damage: list[Damage]) -> tuple[Judgement, Findings]:
-    """Judge the undamaged files. damage: what is known before the evidence is read; damaged files are left out."""
+    """Judge the undamaged files. damage: the damage that is known before the evidence is read; its files are left out."""
     left_out = frozenset(one.file for one in damage)
     history = History(folder, left_out)
     findings = analyse(history, run_facts.of(record, _clocks(record, history)))
@@ -164,7 +164,7 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
 
 
 def _not_at_the_store(record: RunRecord, findings: Findings) -> Iterator[Fact]:
-    """Yield why the store does not show what the lock did."""
+    """Yield the reasons why the store does not show the lock's commands."""
     if record.reports_off:
         yield Fact(Code.REPORTS_OFF)
     ran = sum(record.commands.get("lock", {}).values())
@@ -177,7 +177,7 @@ def _not_at_the_store(record: RunRecord, findings: Findings) -> Iterator[Fact]:
 
 
 def _hardly_ever_free(record: RunRecord, findings: Findings) -> bool:
-    """Return whether a run shows nothing of a lock after a fault, because it served next to nobody before."""
+    """Return whether a run cannot show that a lock is free after a fault, because it served nearly no request before."""
     limit_ms = IN_TIME.in_ms(findings.run.ttl_ms)
     is_about_freeing = record.scenario["tests"] in ABOUT_FREEING and bool(findings.faults)
     return is_about_freeing and all(serves_next_to_nobody(fault, findings, limit_ms) for fault in findings.faults)
@@ -250,7 +250,7 @@ def doubts(findings: Findings) -> list[Fact]:
 def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
     """Return whether a violation depends on a key that grants name and the store never reported.
 
-    Then the end of a lease, or a theft, may excuse it, because no report shows who deleted the lock.
+    Then the end of a lease, or a theft, may excuse it, because no report shows which request deleted the lock.
     """
     return bool(findings.strange_key) and any(isinstance(one, Loss | TwoInside) for one in violation.evidence)
 
@@ -258,7 +258,7 @@ def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
 def missing(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
     """Yield damage that no hash shows: files that the run never wrote, faults without a record, and unknown claims.
 
-    findings: those of the run's history.
+    findings: the results of reading the run's history.
     """
     for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
         if not (folder / journal_of(replica)).is_file():

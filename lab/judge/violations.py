@@ -66,7 +66,7 @@ def late_write(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def not_once(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield work that was done more than once, and answers that contradict what was done."""
+    """Yield work that was done more than once, and answers that contradict the work that was done."""
     if findings.duplicated:
         yield promise.violation([Fact(Code.WROTE_AGAIN, findings.duplicated)], list(findings.repeated))
     if findings.is_never_written:
@@ -170,7 +170,7 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
 
 
 def somebody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield each stop of most of the servers during which a request got the lock from the others."""
+    """Yield each fault that stopped most of the servers, and during which a request got the lock from the remaining servers."""
     for fault in findings.faults:
         if fault.granted_meanwhile:
             yield promise.violation([Fact(Code.SOMEBODY_MEANWHILE, fault.granted_meanwhile)], [fault])
@@ -256,7 +256,7 @@ def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
 def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield a violation if too many requests were refused, although nothing failed and they were ready to wait."""
     run = findings.run
-    # a lock that checks its lease gives up work that does not fit into the TTL: such a request was not refused
+    # a lock that checks its lease gives up work that does not fit into the TTL: this is no refusal
     refused = findings.outcomes[Outcome.FAILED] - findings.measures["outlasted_ttl"]
     if findings.outcomes[Outcome.ACKNOWLEDGED]:  # if a lock fails for some, its error is an answer; if for all, it cannot run
         refused += min(findings.unclear_answers, findings.gave_up)

@@ -1,4 +1,4 @@
-"""Collect waits and holds of the lock, requests that were overtaken, and waiters blocked by others that gave up.
+"""Collect waits and holds of the lock, requests that were overtaken, and waiters blocked by waiters that gave up.
 
 It also collects the hand-overs, and the times in which the lock was free although a request waited for it.
 """
@@ -89,7 +89,7 @@ class Leavers:
     """Collect each wait and each release, in order of time. The results go into the findings.
 
     If a holder keeps the lock for longer than a waiter is ready to wait, waiters give up in order: the first to ask leaves first,
-    and the waiters behind it wait on. The question is what follows when that holder has released.
+    and the waiters behind it wait on. The question is whether they get the lock when this holder has released it.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -173,7 +173,7 @@ def _waited(waits: Sequence[Wait], since_ns: int, until_ns: int) -> int:
 
 
 class Handovers:
-    """Count hand-overs from each grant and each release, in order of time. measures: those of the findings."""
+    """Count hand-overs from each grant and each release, in order of time. measures: the findings' measures, to add to."""
 
     def __init__(self, measures: Counter[str]) -> None:
         self.measures = measures
@@ -216,9 +216,9 @@ class _WaitsOfKey:
 class IdleTimes:
     """Measure idle times from each grant, each release and each request that gave up. The results go into the findings.
 
-    The lock counts as free until anybody gets it: a waiter, or a newcomer. If nobody gets it any more, the time goes on until the
-    last waiter has left. This needs every wait of the run, so it is only done if a scenario tests hand-overs, injects a fault, or
-    takes a lock twice.
+    The lock counts as free until a request gets it: a waiter, or a newcomer. If no request gets it any more, the time goes on
+    until the last waiter has left. This needs every wait of the run, so it is only done if a scenario tests hand-overs, injects a
+    fault, or takes a lock twice.
     """
 
     def __init__(self, findings: Findings) -> None:

@@ -25,8 +25,8 @@ class WrittenValues:
 
     def __init__(self) -> None:
         self._last: defaultdict[str, dict[str, int]] = defaultdict(dict)  # by replica and request: the value of the last write
-        self._earlier: dict[tuple[str, str], set[int]] = {}  # the other values of requests with several
-        self._times: Counter[str] = Counter()  # how often each request wrote that wrote more than once
+        self._earlier: dict[tuple[str, str], set[int]] = {}  # by replica and request: the values before the last
+        self._times: Counter[str] = Counter()  # by request that wrote more than once: how often it wrote
         self._sold_out: set[tuple[str, str]] = set()  # replica and request, if the request found nothing left to sell
 
     def add(self, replica: str, request: str, value: int) -> bool:
@@ -74,7 +74,7 @@ class WrittenValues:
         return [replica for replica, mine in self._last.items() if request in mine]
 
     def most(self, number: int) -> list[tuple[str, int]]:
-        """Return the requests that wrote most often, and how often, of those that wrote more than once."""
+        """Return the ``number`` requests that wrote most often, and how often. Requests that wrote once are left out."""
         return self._times.most_common(number)
 
 
@@ -126,7 +126,7 @@ class Writes:
 class Witnesses:
     """Compare each request of the load's record with the journals. The results go into the findings.
 
-    replicas: those that kept a journal. still_open: the grants without a release.
+    replicas: the replicas that kept a journal. still_open: the grants without a release.
     """
 
     def __init__(
