@@ -1,7 +1,7 @@
-"""What happened, as facts, and said in each language.
+"""The story of a run or a schedule: first as facts, then as sentences in each language.
 
-In it: ``happening`` has the facts. ``timeline`` is a judged run as pictures need it, and ``windows`` what they show of it.
-``steps`` are those of a loss, for a picture and for a caption, and ``from_run`` what else a caption and a title state, with
-``from_findings``. ``say``, ``say_run`` and ``searches`` put them in words, and alone have sentences: one template a kind in
-``words.toml``. The explorer has its own room for the story of a schedule, ``lab/explore/story``.
+In it: ``happening`` defines the facts. ``timeline`` is a judged run as pictures need it, and ``windows`` chooses the parts that
+they show. ``steps`` makes the steps of a loss, for a picture and for a caption; ``from_run`` and ``from_findings`` make the other
+facts of captions and titles. ``say``, ``say_run`` and ``searches`` turn facts into sentences, by one template for each kind in
+``words.toml``; no other module has sentences. The story of an explored schedule is in ``lab/explore/story``.
 """

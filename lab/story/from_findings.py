@@ -1,7 +1,7 @@
-"""What a picture of a run opens on: a loss, a fault, or the result of the claim under test, from the judge's findings.
+"""Choose where a picture of a run opens: at a loss, a fault, or the result of the claim under test, from the judge's findings.
 
-A liveness claim, or one that counts, breaks without any increment lost. Which request was overtaken most, for how long was the
-lock idle, which two waited for each other: each such claim has its happenings here, the clearest first.
+A claim about liveness, or about a count, can break although no increment is lost. Each of these claims has its happenings here,
+the clearest first: the request that was overtaken most, the longest idle time of the lock, two requests that wait for each other.
 """
 
 from __future__ import annotations
@@ -154,12 +154,12 @@ STORIES: dict[str, Callable[[Findings], ClaimStory | None]] = {
 }
 
 
-UNLOCKED = (Mechanism.NO_LOCK, Mechanism.PROCESS_LOCAL)  # many at once: most of their losses are tangled
+UNLOCKED = (Mechanism.NO_LOCK, Mechanism.PROCESS_LOCAL)  # many requests are inside at once: most of their losses are tangled
 FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
 
 
 class Focus(msgspec.Struct):
-    """What the run is about: a loss by its mechanism, a fault by its name, or a span of time."""
+    """The place at which a picture opens: a loss by its mechanism, a fault by its name, or a span of time."""
 
     # when it began
     at_ns: int = 0
@@ -216,7 +216,7 @@ def opening(picture: Timeline) -> tuple[int, int]:
 
 
 def _story_span(picture: Timeline) -> tuple[int, int]:
-    """Return the span of what the picture is about: a loss, a fault, the claim's story, or else the first grants."""
+    """Return the span of the loss at which the picture opens, or of its fault, of the claim's story, or of the first grants."""
     if picture.focus != NEVER:
         loss = picture.losses[picture.focus]
         both = [picture.held[place] for place in (loss.culprit, loss.victim) if place != NEVER]

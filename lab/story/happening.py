@@ -1,4 +1,4 @@
-"""What happened, as facts: one record for a judged run and for an explored schedule. It has codes, figures, no sentence."""
+"""Define a happening: one fact of a judged run or of an explored schedule. It has codes and figures, but no sentence."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lab.evidence.loss import Mechanism
 
 
 class Kind(StrEnum):
-    """What happened. The value is the code in files, and the name of its template in ``words.toml``."""
+    """The kind of a happening. The value is the code in files, and the name of its template in ``words.toml``."""
 
-    # what comes to a client, to the store, to the clock
+    # events that no client causes: faults, and steps of the clock
     CLOCK = "clock"
     PAUSED = "paused"
     RESUMED = "resumed"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
     SERVER_RESTARTED = "server_restarted"
     LOCK_EXPIRED = "lock_expired"
     VOTES_EXPIRED = "votes_expired"
-    # what a client does, command by command
+    # steps of a client, command by command
     COMMAND = "command"
     ANSWER = "answer"
     ERROR = "error"
@@ -114,7 +114,7 @@ class Kind(StrEnum):
     LEASE_ENDED = "lease_ended"
     DELETED_LATE = "deleted_late"
     CAUSE = "cause"
-    # a fault, and what follows from it
+    # a fault and its consequences
     FAULT = "fault"
     FAULT_ANYWHERE = "fault_anywhere"
     HELD_AT_FAULT = "held_at_fault"
@@ -137,14 +137,14 @@ class Kind(StrEnum):
     FENCE_OLDER = "fence_older"
     FENCE_OF_ANOTHER = "fence_of_another"
     OTHERS_REFUSED = "others_refused"
-    # what a run wrote and lost
+    # the writes and the losses of a whole run
     WRITTEN = "written"
     NOTHING_WRITTEN = "nothing_written"
     COUNTED_TWICE = "counted_twice"
     RUN_LOST = "run_lost"
     NOTHING_LOST = "nothing_lost"
     BROUGHT_BACK = "brought_back"
-    # what the grants in view have in common
+    # facts about all grants in view
     AT_ONCE = "at_once"
     RENEWALS_KEPT = "renewals_kept"
     LOCKS_AT_ONCE = "locks_at_once"
@@ -206,7 +206,7 @@ class Happening(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str = ""
     # text that is the same in each language: a command, a reply, an error
     code: str = ""
-    # whether another thread than that of the request did it
+    # whether a thread in the background did it, and not the request's own thread
     background: bool = False
     # how many requests, increments, writes, hand-overs; and of how many
     number: int = 1
@@ -214,13 +214,13 @@ class Happening(msgspec.Struct, frozen=True, omit_defaults=True):
     # how long it took, or lasted; the time to live of the lock that it is about
     for_ms: float = 0
     ttl_ms: float = 0
-    # the replica of the other
+    # the replica of the other request
     other_place: str = ""
-    # the key that is waited for
+    # the key for which the request waits
     wanted: str = ""
     # of a loss, why two were inside at once
     cause: Mechanism | None = None
-    # of a fault, what it does: a code of ``Effect``
+    # the effect of a fault: a code of ``Effect``
     effect: str = ""
     # whether the stage has a lock that a request can hold
     locked: bool = True
@@ -239,7 +239,7 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Doing(msgspec.Struct, frozen=True, array_like=True):
-    """What a client does after an event."""
+    """The state of a client after an event."""
 
     # "runs", "paused", "dead" or "over"
     mode: str
@@ -248,24 +248,24 @@ class Doing(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Scene(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One event of a schedule, and what an observer sees after it. No client sees this."""
+    """One event of a schedule, and the state that an observer sees after it. No client sees all of it."""
 
     # the short form: "A", "pA", "t3000"
     event: str
-    # what was executed: the command with its place, or what came from outside
+    # the event itself: the command with its place in the code, or a fault, or a step of the clock
     row: Happening
-    # what that means, in order; empty if it needs no words
+    # the effects of the event, in order; empty if there is nothing to say
     did: tuple[Happening, ...]
     lock: tuple[Held, ...]
     counter: int
     clients: tuple[Doing, ...]
-    # what the store answered; the text of the line that sent the command
+    # the store's reply; ``source``: the line of code that sent the command
     reply: str = ""
     source: str = ""
-    # what the event breaks: the names of the claims, and how
+    # the names of the claims that the event breaks; ``breaks``: how
     claims: tuple[str, ...] = ()
     breaks: tuple[Happening, ...] = ()
-    # of time that passes: how often waiters have asked in vain meanwhile
+    # of a step of the clock: how many tries of waiters failed meanwhile
     asked_in_vain: int = 0
     # how many events it stands for
     events: int = 1
@@ -290,7 +290,7 @@ class Story(msgspec.Struct, frozen=True, omit_defaults=True):
     # whether the stage has a lock in the store
     has_lock: bool
     scenes: tuple[Scene, ...]
-    # the claim that the last event breaks, if it breaks the one that was asked for; empty if nothing breaks
+    # a claim that the last event breaks: the requested one, if it is among them; empty if the event breaks none
     claim: str = ""
     # of how many servers the lock's store consists
     servers: int = 1

@@ -1,4 +1,4 @@
-"""Fold what is done again and again in a schedule, as a waiter that renews: the first time is told, and how often more."""
+"""Fold repeated events of a schedule, such as the renewals of a waiter: keep the first ones, and count the repetitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AGAIN = re.compile(r"(.{1,6}?)\1{4,}", re.DOTALL)
 
 
 def folded(scenes: Sequence[Scene]) -> tuple[Scene, ...]:
-    """Return the scenes, with one in the place of all repetitions of some that differ in the time alone."""
+    """Return the scenes. One scene replaces all repetitions of a group of scenes, if they differ only in time."""
     looks, found, place = dict[str, str](), list[Scene](), 0
     letters = [looks.setdefault(_look(one), chr(len(looks))) for one in scenes]
     for again in AGAIN.finditer("".join(letters)):

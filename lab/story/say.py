@@ -1,4 +1,4 @@
-"""Say what happened, in a language. Only here do facts become sentences: each kind has a template in ``words.toml``.
+"""Turn happenings into sentences of a language. Each kind of happening has a template in ``words.toml``.
 
 A text for several clients, servers or increments has the same name with ``_several``; a language without plurals has none.
 """
@@ -24,7 +24,7 @@ ENGLISH = Language.ENGLISH
 MOST_PARTS = 3  # in one sentence
 # templates with commas in them: a sentence each
 LONG = (Kind.KEY_SET_TWICE, Kind.ALL_COMMANDS_LOST, Kind.ALL_REPLIES_LOST, Kind.ALL_SENT_AGAIN)
-# happenings at one of several servers: those of one command are told together
+# happenings at one of several servers: the happenings of one command become one part of a sentence
 VOTES = (
     Kind.VOTE,
     Kind.VOTE_REFUSED,
@@ -76,9 +76,9 @@ def text(table: str, name: str, language: Language = ENGLISH, n: int = 1, **plac
 
 
 def stated(name: str, english: str, language: Language = ENGLISH) -> str:
-    """Return a text whose English stands at its subject, such as a claim in ``app/lock.py``; in English if it has no Chinese.
+    """Return a text whose English is in the code, such as a claim in ``app/lock.py``; in English if it has no Chinese.
 
-    name: where its Chinese is, with the table: ``claim.exclusive``.
+    name: the table and the name of its Chinese in ``words.toml``: ``claim.exclusive``.
     """
     there: Any = words(language)
     for part in name.split("."):
@@ -219,7 +219,7 @@ def ended(sentence: str, language: Language = ENGLISH) -> str:
 
 
 def alone(one: Happening, language: Language = ENGLISH) -> str:
-    """Return a happening as a sentence: with its actor, where it has one."""
+    """Return a happening as a sentence of its own, with its actor if it has one."""
     if one.background and has(one, "background"):
         return clause(one, language, "background")
     if has(one, "alone"):
@@ -228,7 +228,7 @@ def alone(one: Happening, language: Language = ENGLISH) -> str:
 
 
 def did(parts: Sequence[Happening], language: Language = ENGLISH) -> str:
-    """Return what one event did as a sentence, without its end: "A sets the key of the lock, and the reply is lost"."""
+    """Return the effects of one event as a sentence without its end: "A sets the key of the lock, and the reply is lost"."""
     first, *others = parts
     return str(words(language)["mark"]["then"]).join([alone(first, language), *(_then(one, language) for one in others)])
 
@@ -238,7 +238,7 @@ def _then(one: Happening, language: Language) -> str:
 
 
 def broken(one: Happening, language: Language = ENGLISH) -> str:
-    """Return how a claim breaks: with the letters of the clients where they are known."""
+    """Return how a claim breaks, with the letters of the clients if they are known."""
     return alone(one, language) if one.actor or one.others or not has(one, "anybody") else clause(one, language, "anybody")
 
 
@@ -270,7 +270,7 @@ def faults(injected: Mapping[str, int], language: Language = ENGLISH) -> str:
 
 
 def title(story: Story, language: Language = ENGLISH) -> str:
-    """Return what a schedule shows: the stage, what breaks, after how many events, with which faults."""
+    """Return the title of a schedule: the stage, how a claim breaks, after how many events, and with which faults."""
     found = [one for scene in story.scenes for one in scene.breaks]
     conditions = [text("faults", "work", language, s=seconds(story.work_ms))] if story.work_ms else []
     conditions += [faults(story.faults, language)] if story.faults else []
@@ -318,7 +318,7 @@ def _worth_a_word(scenes: Iterable[Scene]) -> Iterator[Part]:
 
 
 def _together(parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield the parts, with those of one command at several servers joined."""
+    """Yield the parts, and one part for all servers at which one command had the same effect."""
     last: Part = ()
     for part in parts:
         if last and _goes_on(last, part):
@@ -366,7 +366,7 @@ def _sentence(parts: Sequence[Part], language: Language) -> str:
 
 
 def row(scene: Scene, language: Language = ENGLISH) -> str:
-    """Return what stands next to the row of an event: its command, or what happens; with the reply."""
+    """Return the words next to the row of an event: its command, fault or step of the clock, and the reply."""
     one = scene.row
     if has(one, "row"):
         made = clause(one, language, "row")

@@ -16,7 +16,7 @@ PAIR = 2  # clients, in most searches
 
 
 def conditions(search: Search, ttl_ms: int, language: Language = ENGLISH) -> str:
-    """Return the faults and the work of a search. ttl_ms: the TTL of the other searches."""
+    """Return the faults and the conditions of a search in words. ttl_ms: the usual TTL, which is left out."""
     comma = words(language)["mark"]["names_comma"]
     found = [*_of_task(search, ttl_ms, language)]
     if search["work_ms"]:

@@ -1,7 +1,7 @@
-"""A loss in at most six steps, as happenings: two holders, the lock, and the counter. A lock that stayed taken, in the same way.
+"""Tell a loss, or a lock that stayed taken, in at most six steps: happenings of two holders, the lock and the counter.
 
-Holder A got the lock first, and holder B later. Everything comes from the run's timeline: the loss, the grants of the two, the
-faults, and what the lock's store reported. So a kept run has its steps as well.
+Holder A got the lock first, and holder B later. Everything comes from the run's timeline: the loss, the grants of A and B, the
+faults, and the reports of the lock's store. So a kept run has its steps as well.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ NOT_GRANTED = (Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Mechanism.ENTERED_ALTHOUGH_R
 OF_A_REQUEST = (Effect.PROCESS_STOPS, Effect.REQUEST_WAITS, Effect.WRITE_DELAYED)
 OF_A_REPLICA = (Effect.RENEWAL_FAILS, Effect.CUT_OFF, Effect.SESSION_ENDS, Effect.STORE_SPLIT)
 IN_RELEASE, AFTER_CHECK = "request_waits_in_release", "request_waits_after_check"
-# of too many happenings, those with the largest rank are left out first
+# the ranks of happenings: if there are too many, the one with the largest rank is left out first
 WRITE, AT_THE_LOCK, READ, GOT, FAULT, VICTIMS_READ, OTHER_FAULT = range(7)
 
-# what A or B does: alone, with the lock, or with the counter
+# the happenings that A or B causes: alone, at the lock, or at the counter
 ALONE = (Kind.CAME_IN, Kind.CAME_IN_AS_WELL, Kind.GAVE_UP_WAITING)
 FROM_LOCK = (Kind.GRANTED, Kind.GRANTED_AS_WELL, Kind.GRANTED_LOCALLY, Kind.GRANTED_BY_VOTES, Kind.NEXT_GOT)
 WRITES = (Kind.WROTE, Kind.DESTROYED, Kind.NO_GROWTH)
@@ -64,7 +64,7 @@ def holder(one: Happening) -> Line | None:
 
 
 def lines_of(one: Happening) -> tuple[Line, Line]:
-    """Return the lifelines from which and to which it goes; both are the same for what happens at one."""
+    """Return the lifelines from which and to which a happening goes; twice the same one if it happens at one lifeline."""
     own, kind = holder(one), one.kind
     if own is not None:
         source = Line.LOCK if kind in FROM_LOCK else Line.COUNTER if kind is Kind.READ else own
@@ -90,7 +90,7 @@ class StepsOfLoss(NamedTuple):
     # whether the stage has a lock, and whether each replica has its own
     locked: bool
     local: bool
-    # the write that destroyed increments, with the cause; or who got the lock too late, or that nobody did
+    # the write that destroyed increments, with the cause; or the grant that came too late; or that no request got the lock
     harm: Happening
     steps: tuple[Step, ...]
     # the third request with its replica, if one acts
@@ -105,13 +105,13 @@ class StepsOfLoss(NamedTuple):
 
     @property
     def lines(self) -> list[Line]:
-        """Return the lifelines, from the left. That of a lock which requests can hold is there even if no step is at it."""
+        """Return the lifelines, from the left. The lifeline of a lock is there even if no step is at it."""
         used = {line for step in self.steps for one in step for line in lines_of(one)}
         has_lock = self.locked or not self.has_counter
         return [line for line in Line if (has_lock if line is Line.LOCK else line in used)]
 
     def lamps(self) -> Iterator[tuple[str, ...]]:
-        """Yield for each step the letter of the request that has the vote of each server, "×" if it was lost; empty without."""
+        """Yield for each step the letter of the request that has each server's vote: "×" for a lost vote, "" for no vote."""
         lamps = [""] * self.voters
         for step in self.steps:
             for one in step:
@@ -203,11 +203,11 @@ class _Story:
         return StepsOfLoss(self.picture.stage, a, b, locked, local, harm, groups, next(iter(others), None), voters)
 
     def _numbers(self, servers: Iterable[int]) -> tuple[int, ...]:
-        """Return the numbers of servers. servers: their places in the list of those that vote."""
+        """Return the numbers of servers. servers: their places in the list of the servers that vote."""
         return tuple(sorted(int(self.picture.voters[place].rpartition(" ")[2]) for place in servers))
 
     def _holders(self, lost_lock: bool) -> Iterator[Ranked]:
-        """Yield what A and B do."""
+        """Yield the grants, the reads and the writes of A and B."""
         for line, held in ((Line.A, self.a), (Line.B, self.b)):
             if self.picture.is_locked:
                 as_well = held is self.b and self.a.until > self.b.got and not lost_lock
@@ -260,22 +260,22 @@ class _Story:
                 yield self._at_the_lock(Happening(kind, after, others=(Line.A,), servers=numbers))
 
     def _restored(self) -> Iterator[Ranked]:
-        """Yield the first later write that brings back most of what was destroyed: its request had read before."""
+        """Yield the first later write that brings back more than half of the lost increments: its request had read before."""
         after, gone = self.culprit.wrote_moment, (self.culprit.overwrote or 0) - (self.culprit.wrote or 0) + 1
         late = (held for held in self.picture.held if NEVER < held.read_moment < after < held.wrote_moment)
         back = ((held, (held.wrote or 0) - (held.overwrote or 0) - 1) for held in late)
         most = [destroyed(held, held.request, Kind.RESTORED, number) for held, number in back if number > max(1, gone / 2)]
         yield from ((WRITE, first) for first in sorted(most, key=lambda one: one.at_ms)[:1])
 
-    def _at_the_lock(self, what: Happening) -> Happening:
-        """Return what happened at the lock, at a moment in microseconds: before B got it."""
-        return replace(what, at_ms=min(what.at_ms, self.b.got - 0.5) / 1000)
+    def _at_the_lock(self, happening: Happening) -> Happening:
+        """Return a happening with its time in milliseconds, before the grant to B. The argument has its time in microseconds."""
+        return replace(happening, at_ms=min(happening.at_ms, self.b.got - 0.5) / 1000)
 
     def _faults_of(self, requests: Sequence[str]) -> list[DrawnFault]:
         return [fault for fault in self.picture.faults if fault.request and fault.request in requests]
 
     def _faults(self) -> Iterator[Ranked]:
-        """Yield the faults in A, B or the thief, those of the lock's store, and those of A's renewals."""
+        """Yield the faults in A, B or the thief, the faults of the lock's store, and the faults of A's renewals."""
         thief = self.thief.request if self.thief is not None else ""
         own = self._faults_of((self.a.request, self.b.request, thief))
         for fault in self.picture.faults:
@@ -296,7 +296,7 @@ class _Story:
 
 def harm(held: DrawnGrant, actor: str) -> Happening:
     """Return the write that destroyed increments, as a step."""
-    # one more than the counter goes back by: its own increment is none of those that it destroys
+    # it destroys one increment more than the counter goes back by, because it adds its own
     back = (held.overwrote or 0) - (held.wrote or 0)
     return destroyed(held, actor, *((Kind.DESTROYED, back + 1) if back > 0 else (Kind.NO_GROWTH,)))
 
@@ -304,13 +304,13 @@ def harm(held: DrawnGrant, actor: str) -> Happening:
 def destroyed(
     held: DrawnGrant, actor: str, kind: Kind = Kind.DESTROYED, number: int = 1, cause: Mechanism | None = None
 ) -> Happening:
-    """Return the write that overwrote what it should not. number: how many increments it destroyed, or brought back."""
+    """Return a write that destroyed increments, or restored them. number: how many increments."""
     wrote, over = held.wrote or 0, held.overwrote or 0
     return Happening(kind, held.wrote_moment / 1000, actor, value=wrote, over=over, number=number, cause=cause)
 
 
 def grouped(happened: Iterable[Happening]) -> tuple[Step, ...]:
-    """Return the steps: what one holder did with nothing in between is one. The write that destroys is a step of its own."""
+    """Return the steps: successive happenings of one holder are one step. The write that destroys is a step of its own."""
     found: list[Step] = []
     for one in happened:
         goes_on = found and one.kind not in HARM and holder(one) is not None and holder(one) is holder(found[-1][-1])
@@ -343,7 +343,7 @@ def _late(picture: Timeline, fault: DrawnFault) -> DrawnGrant | None:
 
 
 def _outcome(picture: Timeline, fault: DrawnFault) -> Happening:
-    """Return what the steps end with, as a title has it."""
+    """Return the last happening of the steps, in the form of a title."""
     if fault.next_got == NEVER:
         return Happening(Kind.NOBODY_GOT, others=(fault.request,), fault=fault.kind, for_ms=(picture.end - fault.at) / 1000)
     after_ms = (fault.next_got - fault.at) / 1000
@@ -357,7 +357,7 @@ def _happened(picture: Timeline, fault: DrawnFault, waited: Waited | DrawnGrant)
         yield Happening(Kind.GRANTED, of_a.got / 1000, Line.A, place=picture.replicas[of_a.replica])
     yield replace(began(picture, fault), kind=Kind.FAULT, actor=Line.A, effect=fault.effect.value)
     yield Happening(Kind.ASKED, waited.asked / 1000, Line.B)
-    lease = picture.lease(of_a) if of_a is not None else None  # what happened to A's key, if the store reported it
+    lease = picture.lease(of_a) if of_a is not None else None  # of A's key, if the store reported it
     if lease is not None and lease.gone == lease.due == NEVER:
         yield Happening(Kind.KEY_STAYED, max(waited.asked, fault.at) / 1000 + 0.001, others=(Line.A,))
     elif lease is not None and lease.how == "expired" and lease.gone > fault.at:

@@ -1,6 +1,6 @@
 """The data of a run's timeline, from which its pictures are drawn.
 
-Times are whole microseconds since the first request, NEVER where an event did not happen. The records are JSON arrays
+Times are whole microseconds since the first request, NEVER if an event did not happen. The records are JSON arrays
 (``array_like``): their fields' names stand here once, and not in every line. A *place* is an index into a list of the timeline.
 """
 
@@ -18,10 +18,10 @@ from lab.evidence.loss import Mechanism
 from lab.story.happening import Happening, Kind
 
 NEVER = -1
-FORGOTTEN = "forgotten"  # how a vote ended that its server gave anew without having removed it
+FORGOTTEN = "forgotten"  # the end of a vote if its server voted anew without having removed the vote
 RECEIVED_WITHIN_US = 100_000  # the lab receives an expiry up to this late, and all other events much sooner
-OLDER = re.compile(r"the fence (\d+) is older than (\d+)")  # as a resource with a fence refuses a write
-NO_LEASE = ("LOAD", "MASTERS")  # what some journals name in place of a key: commands that set up a client
+OLDER = re.compile(r"the fence (\d+) is older than (\d+)")  # in the message of a resource with a fence that refuses a write
+NO_LEASE = ("LOAD", "MASTERS")  # the "keys" in some journals of commands that only set up a client
 
 
 class DrawnGrant(msgspec.Struct, array_like=True):
@@ -88,7 +88,7 @@ class DrawnGrant(msgspec.Struct, array_like=True):
 
     @property
     def fences(self) -> tuple[int, int] | None:
-        """Return the fence of a refused write and the one that the resource had seen; None without such a reason."""
+        """Return the fence of a refused write and the fence that the resource had seen; None if the reason is another."""
         found = OLDER.search(self.result)
         return None if found is None else (int(found[1]), int(found[2]))
 
@@ -99,19 +99,19 @@ class DrawnGrant(msgspec.Struct, array_like=True):
 
     @property
     def read_moment(self) -> float:
-        """Return a moment of the read; without a better one, that of its answer."""
+        """Return a moment of the read; if none is known, the moment of its answer."""
         return self.read_at if self.read_in == NEVER else self.read_in
 
     @property
     def wrote_moment(self) -> float:
-        """Return a moment of the write; without a better one, that of its answer."""
+        """Return a moment of the write; if none is known, the moment of its answer."""
         return self.wrote_at if self.wrote_in == NEVER else self.wrote_in
 
 
 class Life(msgspec.Struct, array_like=True):
     """A key's life at the lock's store, as the lab received it; or at one of several servers: its vote for a request."""
 
-    # the place of the key; of a vote, that of the server in the list of the servers that vote
+    # the place of the key; of a vote, the place of the server in the list of the servers that vote
     place: int
     # when the key was set
     born: int
@@ -119,7 +119,7 @@ class Life(msgspec.Struct, array_like=True):
     due: int = NEVER
     # when the store removed it
     gone: int = NEVER
-    # what ended it: an event of the store, or ``set over``; ``forgotten`` if a server gave its vote anew, and had removed none
+    # how it ended: an event of the store, or ``set over``; ``forgotten`` if a server voted anew without having removed its vote
     how: str = ""
     # the place of the grant that it belongs to; NEVER if the evidence does not name it, or for a request without a majority
     holder: int = NEVER
@@ -173,9 +173,9 @@ class DrawnFault(msgspec.Struct, array_like=True):
     back: int = NEVER
     # when another request got the lock; NEVER if none did
     next_got: int = NEVER
-    # that request
+    # the request that got the lock then
     next_request: str = ""
-    # what the fault does
+    # the effect of the fault
     effect: Effect = Effect.OTHER
 
 

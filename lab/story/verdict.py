@@ -18,7 +18,7 @@ from lab.scenario.requirements import MEASURES
 from lab.story.say import ENGLISH, listed, mechanism, stated, text, words
 
 NAMED = 3  # commands and clients in a sentence
-HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # the facts after such a fact explain it
+HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # the facts that follow explain them
 
 
 class Grounds(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -63,7 +63,7 @@ def _lists(one: Fact, language: Language) -> dict[str, str]:
 
 
 def seen(one: Violation, language: Language = ENGLISH) -> str:
-    """Return what was seen of a broken promise."""
+    """Return the facts of a broken promise that were seen, in words."""
     return _joined((fact(each, language) for each in one.seen), language)
 
 
@@ -169,7 +169,7 @@ def headline(judgement: Judgement, language: Language = ENGLISH) -> str:
 
 
 def reason(judgement: Judgement, language: Language = ENGLISH) -> str:
-    """Return the reasons of a verdict and the other evidence, as sentences."""
+    """Return the reasons of a verdict, and the violations of other claims, as sentences."""
     mark = words(language)["mark"]
     gap: str = mark["gap"]
     return gap.join(filter(None, (why(judgement, language) + mark["end"], also_seen(judgement, language))))
