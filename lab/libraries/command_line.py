@@ -60,7 +60,7 @@ def failures(names: tuple[str, ...], as_json: bool) -> int:
     """List the known failures of libraries, or replay them.
 
     Each is a file in the folder libraries/failures, with the version that has it and the run that shows it. With NAMES, the
-    command makes these runs on real servers, and states whether they show what the report describes. The exit status is 0 if
+    command makes these runs on real servers, and states whether each shows the reported failure. The exit status is 0 if
     all do, and otherwise 3.
     """
     from lab.libraries.known_failure import list_failures, replay_failures

@@ -81,7 +81,7 @@ def _of_npm(folder: Path, lock: Path) -> None:
 
 
 def _of_debian(lock: Path) -> None:
-    """Install packages of Debian for the whole system, and compare their versions with those of the shelf."""
+    """Install packages of Debian for the whole system, and compare their versions with the versions of the shelf."""
     if prerequisites.manager() != "apt":
         raise MissingPackage("its packages are Debian's, and this system has no apt-get")
     bootstrap.install_servers({lock.stem})

@@ -104,7 +104,7 @@ def list_failures(is_json: bool) -> ExitStatus:
 def replay_failures(only: Sequence[str]) -> ExitStatus:
     """Replay failures, and print their results. Return the exit status.
 
-    Raises BadInput. An error in one replay does not stop the other replays.
+    Raises BadInput. After an error in one replay, the next replays still run.
     """
     need_clone()
     console, statuses = terminal(), []

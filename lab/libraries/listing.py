@@ -42,7 +42,7 @@ def list_libraries(is_json: bool) -> None:
 def install(only: tuple[str, ...]) -> None:
     """Make environments that differ from their lock files; all if none is named. Raises BadInput, MissingPackage.
 
-    only: names of locks, or of environments. An environment that cannot be made does not stop the others.
+    only: names of locks, or of environments. After an environment that cannot be made, the next ones are still made.
     """
     need_clone()
     known = environments.names()

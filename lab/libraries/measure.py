@@ -68,7 +68,7 @@ def _options(scenarios: Sequence[str]) -> list[str]:
 
 
 def _measured(lock: LibraryLock, scenarios: Sequence[str], rounds: int, jobs: int) -> TestedLock:
-    """Test one lock, in a folder of its own where its runs and their pages stay. Raises NothingShown, Interrupted."""
+    """Test one lock. Its runs and their pages stay in a folder of its own. Raises NothingShown, Interrupted."""
     if lock.stage.environment and not environments.is_made(lock.stage.environment):
         place = lock.stage.environment
         raise NothingShown(f"{place} is not installed. Run: {COMMAND} libraries install {place}")

@@ -125,7 +125,7 @@ def _worst(one: TestedClaim) -> TestedCell | None:
 
 
 def _speed(found: Speed | None) -> str:
-    """Return the speed as a share of the other's, with the least and the largest pair: ``0.42 (0.38 to 0.47), 9.1 commands``."""
+    """Return the speed divided by the other stage's speed, with the range of all pairs: ``0.42 (0.38 to 0.47), 9.1 commands``."""
     if found is None or not found.ratio:
         return "–"
     ratios = found.ratios
@@ -134,7 +134,7 @@ def _speed(found: Speed | None) -> str:
 
 
 def _origins(found: Sequence[Entry]) -> list[str]:
-    """Return where and when the results were measured, a sentence for each commit and machine."""
+    """Return the date, the commit and the machine of the measurements, a sentence for each commit and machine."""
     sentences = {}
     for one in sorted(found, key=lambda one: one.tested.origin.started_utc):
         about, machine = one.tested.origin, one.tested.machine

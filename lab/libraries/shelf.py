@@ -44,9 +44,9 @@ def load(name: str) -> LibraryLock:
 
 
 def scenarios_of(lock: LibraryLock) -> list[str]:
-    """Return the scenarios in which a library is measured: those that all have, those of its promises, those that it names.
+    """Return the scenarios of a library: the ones for all libraries, the ones that test its promises, and the ones that it names.
 
-    A claim that a scenario of all tests has no further one: all measured, the shelf must not take more than an hour.
+    A claim that is tested for all libraries gets no further scenario: the whole shelf must be measured within an hour.
     """
     tests = {name: reader.load(name).tests for name in reader.names()}
     has = {tests[name] for name in ALL}

@@ -1,4 +1,4 @@
-"""Choose the scenarios that test the promises of a user's own lock, run them, name those left out, and measure its speed."""
+"""Choose and run the scenarios that test the promises of a user's lock, name the scenarios left out, and measure its speed."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from lab.scenario.scenario import Scenario, override
 from lab.servers import stores
 from lab.story import say
 
-NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
+NEXT_TO, UNDER = "lua", "rush"  # the stage with which the speed is compared, and the scenario of both
 LONG_TTL_MS = 10_000  # the scenarios have 3 s
-# of a published lock in several stores: the users at most, because many outvote each other, and who wins wins again at once; and
-# so the requests at most
+# for a published lock in several stores, the most users, because many split the votes and one wins again and again; and so the
+# least number of requests
 VOTERS, VOTERS_REQUESTS = 6, 1000
 # the speed of a lock that lets two in, or nobody, says nothing
 SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
@@ -55,7 +55,7 @@ class OwnCell:
     most: int = 0
     # the largest number of users; 0 for the scenario's own number
     users: int = 0
-    # whether the claim that the scenario tests is asked for, and not only others that a lock can break there
+    # whether the user named the scenario: then its claim is tested even if the lock does not make it
     is_wanted: bool = True
     # a cell for each round
     rounds: list[Cell] = field(default_factory=list)
@@ -70,11 +70,11 @@ class OwnCell:
         return given | ({"users": self.users} if 0 < self.users < self.scenario.users and not self.scenario.rate else {})
 
     def words_for(self, lookup: str) -> list[str]:
-        """Return the arguments of ``lab run`` that make such a run of any stage. lookup: its name, or the path of its file."""
+        """Return the arguments of ``lab run`` for this run with any stage. lookup: the stage's name, or the path of its file."""
         return [self.named, "--stage", lookup, *flags(self.given)]
 
     def asked(self, lookup: str, draw: bool, reports: Path) -> tuple[Any, ...]:
-        """Return the arguments of ``judged`` for such a run."""
+        """Return the arguments with which ``judged`` makes one run of the cell."""
         return self.cell(), self.named, lookup, self.given, draw, reports
 
     def cell(self) -> Cell:
@@ -86,7 +86,7 @@ class OwnCell:
     def outcomes(self, lookup: str) -> list[TestedCell]:
         """Return the results of the rounds by claim: of the claim under test, and of each other promise that they broke.
 
-        lookup: the lock as the command of such a run names it.
+        lookup: the name of the lock in the command of a run.
         """
         if not self.rounds:
             return []
@@ -111,7 +111,7 @@ def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
 
 
 def plan(stage: Stage, only_scenarios: Sequence[str]) -> list[OwnCell]:
-    """Return the cells to run, and those left out with the reason. Raises BadInput for an unknown scenario."""
+    """Return the cells: each is to be run, or has the reason why it is left out. Raises BadInput for an unknown scenario."""
     tasks = []
     for named in in_order(only_scenarios or scenarios.names()):
         one = scenarios.load(named)
@@ -137,7 +137,7 @@ def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
 
 
 def said_of_a_long_ttl(stage: Stage, tasks: Sequence[OwnCell], jobs: int) -> str:
-    """Return how long the runs take of a lock whose own TTL is long; empty if it is not."""
+    """Return how long the runs take if the lock has a long TTL in its code; empty if it has not."""
     waits = [task for task in tasks if not task.kind and task.scenario.faults]
     if not waits or not stage.has_fixed_ttl or (stage.ttl_ms or 0) < LONG_TTL_MS:
         return ""

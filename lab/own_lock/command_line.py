@@ -33,9 +33,9 @@ from lab.commands.options import Decimal, Whole, out_option
 def test(lock: str, claims: str | None, declaration: Path | None, **given: Any) -> int:
     """Test a lock of your own, in every order of events and in runs.
 
-    LOCK is a file with a STAGE; or package.module:NAME or file.py:NAME, a class or a function. Of such a lock a small file is
-    written into the current folder, which says how it is used, and that file is tested. For a lock in another language, begin
-    with `lab new`. The exit status is 1 if a promise is broken, 3 if nothing was shown of one, and otherwise 0.
+    LOCK is a file with a STAGE; or package.module:NAME or file.py:NAME, a class or a function. For a class or a function, a small
+    file is written into the current folder, which says how it is used, and that file is tested. For another language, begin with
+    `lab new`. The exit status is 1 if a promise is broken, 3 if nothing was shown of one, and otherwise 0.
     """
     from lab.own_lock.declaration import stage_of
 

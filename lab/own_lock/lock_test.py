@@ -96,7 +96,7 @@ class Answer:
 
     def __init__(self, tested: page.TestedLock, console: Console, whole_s: float) -> None:
         self.tested, self.console, self.language = tested, console, of_environment(os.environ)
-        self.broken: set[str] = set()  # the promises that were said to be broken
+        self.broken: set[str] = set()  # the promises that were printed as broken
         self.decision: Decision | None = None
         columns = TextColumn(tested.stage), BarColumn(), TimeRemainingColumn()
         self.progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -39,7 +39,7 @@ class TestedCell(Cell, kw_only=True):
 
     __test__ = False  # for pytest, which collects classes by their name
 
-    # the command that makes such a run
+    # the command that makes one of the runs
     command: str = ""
 
     def why_of(self, claim: str, language: Language = ENGLISH) -> str:
@@ -118,7 +118,7 @@ class Speed(msgspec.Struct, kw_only=True):
 
     @property
     def ratios(self) -> list[float]:
-        """Return the speed as a share of the other's, by pair."""
+        """Return by pair of runs the lock's speed divided by the other stage's speed."""
         return [one / other for one, other in zip(self.per_s, self.next_to_per_s, strict=True) if one and other]
 
     @property
@@ -146,7 +146,7 @@ class TestedLock(msgspec.Struct, kw_only=True):
     unexplored: dict[Language, str] = {}
     notes: list[dict[Language, str]] = []
     claims: list[TestedClaim] = msgspec.field(default_factory=list)
-    # how many rounds of runs were asked for
+    # how many rounds of runs the user requested
     rounds: int = 1
     # None if it was not measured, or if a run of it shows no speed
     speed: Speed | None = None
@@ -186,7 +186,7 @@ def headline(tested: TestedLock, language: Language = ENGLISH) -> str:
 
 
 def speed_in_words(found: Speed, language: Language = ENGLISH) -> str:
-    """Return the lock's price next to the other stage, as sentences."""
+    """Return in sentences how fast the lock is, and how many commands it sends, compared with the stage next to it."""
     mean, next_to = (sum(one) / len(one) for one in (found.per_s, found.next_to_per_s))
     return text(
         "tested",

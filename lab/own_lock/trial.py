@@ -43,7 +43,7 @@ class Looked(NamedTuple):
     ttl_ms: int = 0
     passed_ms: int = 0
     is_freed: bool = False
-    waited: bool = False  # whether the other acquire waited by itself
+    waited: bool = False  # whether the second acquire waited by itself
 
     @property
     def score(self) -> list[bool]:

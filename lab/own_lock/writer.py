@@ -1,4 +1,4 @@
-"""Write the declaration of a lock: the only place where the lab guesses what somebody's lock means.
+"""Write the declaration of a lock. Only here does the lab guess how a user's lock is meant to be used.
 
 A program of its own, which imports the module: ``python -m lab.own_lock.writer LOCK CLAIMS FOLDER IMPORT_S``. Names propose ways
 to use the lock, the likeliest first; trials on an idle server choose one, and correct it. The rest becomes a question.
@@ -63,7 +63,7 @@ NEITHER = {"extend", "renew", "refresh", "check", "is", "has", "reacquire", "own
 OF_REDIS = (redis.ConnectionError, redis.ResponseError, redis.DataError)
 BUGS = (TypeError, AttributeError, NameError, ImportError, ConnectionError, SystemExit, NotAcquired, *OF_REDIS)
 PLAIN = (bool, int, float, str, bytes, type(None))  # types of answers whose meaning is plain
-STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a TTL on such a step
+STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # a TTL is a multiple of the largest one that fits
 LOOK_S = 3.0  # after that no further way is tried: a question must come soon
 # by the library of another store: the store, the key as its locks take it, and the name that they make of it
 STORES = {
@@ -326,7 +326,7 @@ class Writer:
             self.ttl = f"{TTL_MS},  # its key has no expiry: when others expect it to be free"
 
     def text(self, claims: str) -> str:
-        """Return the declaration. claims: the lines of what the lock promises."""
+        """Return the declaration. claims: the lines with the lock's promises."""
         self.correct()
         for field, expression in zip(("made", "asks", "frees"), self.way, strict=False):
             for name in re.findall(UNKNOWN, str(expression)):
@@ -363,7 +363,7 @@ def main(lock: str, claims: str, folder: str, import_s: str) -> str:
             with plugins.limited(int(import_s)):
                 is_ours = name.partition(".")[0] in yours.take(Path(folder))
                 module = importlib.import_module(f"{yours.YOURS}.{name}" if is_ours else name)
-        except BaseException as error:  # noqa: BLE001 - whatever somebody's module raises, also an end of the process
+        except BaseException as error:  # noqa: BLE001 - a user's module may raise anything, also SystemExit
             lines = [f" at {one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__) if one.name == "<module>"]
             raise LookupError(f"{name} cannot be imported: {type(error).__name__}: {error}{''.join(lines[-1:])}") from None
         if socket.socket is not sockets:

@@ -70,7 +70,7 @@ class LessonRun(NamedTuple):
     stage: str
     # with the options of the command
     scenario: Scenario
-    # those options, as Locust's form names them
+    # the options of the command, as Locust's form names them
     form: dict[str, str]
     ask: Ask
 
@@ -177,7 +177,7 @@ def write_levels() -> None:
 def offered(teacher: bool, language: Language) -> list[dict[str, Any]]:
     """Return the steps as the page shows them.
 
-    teacher: whether the visitor is the teacher, who alone gets the notes.
+    teacher: whether the visitor is the teacher. Only the teacher gets the notes.
     """
     return [
         {

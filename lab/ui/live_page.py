@@ -39,7 +39,7 @@ def text(
     invitation: how phones come here; empty if only this machine can open
     the page. ways: the addresses of the lab's other pages, by name.
     language: the language in which the page opens. A visitor can choose another one there. teacher: whether the visitor is the
-    teacher, who gets the notes of the lesson.
+    teacher: then the page has the notes of the lesson.
     """
     data = {
         "texts": {one: say.words(one)["class"] for one in Language},

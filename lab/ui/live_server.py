@@ -97,7 +97,7 @@ class LiveServer(Site):
 
     def admit(self) -> None:
         super().admit()
-        request.get_data()  # a post that is too long is refused, even if nothing of it is used
+        request.get_data()  # reads the whole post, and so refuses one that is too long
         if request.path in (*PAGES, JOIN) or request.endpoint == "orders":
             return
         if request.method == "POST" and request.path != PREDICTION and self._role() is not Role.TEACHER:
@@ -147,7 +147,7 @@ class LiveServer(Site):
         return response
 
     def _join(self) -> Any:
-        """Answer a visitor who types a word."""
+        """Show the page for the word of the class, and let in a visitor with the right word."""
         if request.method != "POST":
             return self._join_page(Admission.OPEN)
         entry = self.keys.typed(request.form.get("word", ""), request.remote_addr or "")

@@ -42,7 +42,7 @@ class UnderWay(Exception):  # noqa: N818 - states what happened
 
 
 class LiveState:
-    """The current run, one after the other. Safe to use from many threads."""
+    """The run that the live page shows, the question to the class, and the results so far. Safe to use from many threads."""
 
     def __init__(self, stage: str = "none", scenario: str = "rush") -> None:
         """stage, scenario: of the first question."""

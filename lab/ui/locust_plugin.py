@@ -84,7 +84,7 @@ class LabPlugin:
         self.port = int(live.rpartition(":")[2])
         self.busy = False  # from the moment a form is posted until the run's verdict has arrived
         self.form: dict[str, str] = {}
-        self.has_run = False  # whether the lab was asked for a run, and its verdict has not arrived
+        self.has_run = False  # whether a run was requested from the lab, and its verdict has not arrived
         self.is_judging = False  # whether the load has ended, and its verdict has not arrived
         self.verdicts: list[dict[str, Any]] = []
 

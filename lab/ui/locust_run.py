@@ -53,7 +53,7 @@ class LocustRun:
 
 
 class Orders:
-    """Answers Locust's process, and nobody who does not send the key. It puts requested runs into ``runs``.
+    """Answers Locust's process, and refuses every request without the key. It puts requested runs into ``runs``.
 
     check: parses a form, and raises BadInput for a form that cannot be run. offer: returns the
     choices of the form's drop-downs.

@@ -1,8 +1,8 @@
 """The question to the class about the claim of a run, and the run's answer: the choice that came true, and the big figure.
 
 The choices are the promise of the claim and its opposite, in a few words; a step of the lesson has words of its own for them. The
-answer is computed from the judgement, so a prediction is judged by the claim that the scenario tests: where a crash must free the
-lock, a run that loses nothing may still have refused most requests.
+answer is computed from the judgement, so a prediction is judged by the claim that the scenario tests. An example: if the claim is
+that a crash frees the lock, a run that loses no increment may still break it, and have refused most requests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``lab ui``: Locust's own page, where each press of Start is a whole run of the lab, and the live page.
+"""``lab ui``: Locust's own page, in which each press of Start is a whole run of the lab, and the live page.
 
-This process starts servers, judges and draws, as ``lab run`` does, and serves the live page. Locust's sends the requests,
-itself or by workers. The supervisor ends both.
+This process starts servers, judges and draws, as ``lab run`` does, and serves the live page. Locust's process sends the requests,
+itself or by workers. The supervisor ends both processes.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def serve(
 ) -> int:
     """Serve the pages until Ctrl-C. Return the exit status: 130 if Ctrl-C cut a run short.
 
-    port, locust_port: None for the usual port, or another where it is taken; 0 for any free port. processes: how many send the
-    requests. offer: returns the choices of the form's drop-downs. step: that of the lesson in which the page opens; 0 for a free
-    choice. Raises BadInput when a port is not available or a name or the step is unknown, MissingProgram, and NotReady when
+    port, locust_port: None for the usual port, or another if it is taken; 0 for any free port. processes: how many send the
+    requests. offer: returns the choices of the form's drop-downs. step: the step of the lesson at which the page opens; 0 for no
+    lesson. Raises BadInput when a port is not available or a name or the step is unknown, MissingProgram, and NotReady when
     Locust ends.
     """
     first = (name_of(offer()[field]) for field in ("stage", "scenario"))
@@ -116,7 +116,7 @@ def _welcome(place: PageSettings, invitation: Invitation, is_lesson: bool) -> No
 
 @dataclass
 class Runs:
-    """The runs of one page, one after the other."""
+    """Makes the runs that one page requests, one at a time."""
 
     supervisor: Supervisor
     orders: Orders

@@ -95,12 +95,12 @@ class Site:
         self._server.shutdown()
 
     def admit(self) -> None:
-        """Refuse what pages of other sites make a browser send."""
+        """Refuse a request that a page of another site makes a browser send."""
         if why := foreign(request):
             abort(403, why)
 
     def complete(self, response: Response) -> Response:
-        """Add what holds for each answer."""
+        """Add the headers that every answer has."""
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response
 
@@ -150,7 +150,7 @@ class Site:
 def with_ways(content: str, ways: Mapping[str, str]) -> str:
     """Return a page with links to the main pages at its top. The page itself is a file that knows no address.
 
-    They are there in both languages, as a level is one page for both: lab.css shows those of the page's language.
+    The links are there in both languages, as a level is one page for both: lab.css shows the links of the page's language.
     """
     navs = "".join(_nav(ways, language) for language in Language) if ways else ""
     return BODY.sub(lambda found: found[0] + navs, content, count=1)
