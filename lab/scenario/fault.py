@@ -1,8 +1,8 @@
 """Define a fault: something that a run breaks on purpose, as data. A scenario's TOML file names its kind and its parameters.
 
 ``lab/scenario/faults`` holds one kind in each file: a class ``Fault``, which adds its own TOML keys and the lab's part to the
-base class below. The class declares what the fault needs and where it acts. These declarations alone decide where it can be
-injected: on processes of the lab, in containers (``Place`` below).
+base class below. The class declares the needs and the target of the fault. These declarations alone decide whether it can be
+injected on processes of the lab, or in containers (``Place`` below).
 
 A replica reaches the failpoint, leaves a note and does its own part. The injector (``lab/run/fault_injector.py``) sees the note,
 injects the lab's part, recovers, and writes a fault record. With ``lab_first``, the request waits for the lab's part.
@@ -57,7 +57,7 @@ class System(Protocol):
         """Resume the stopped process of the replica; do nothing if it has ended."""
 
     def lose_power(self) -> None:
-        """Kill all servers of the lock's store, drop what they had not synced to disk, and start them again."""
+        """Kill all servers of the lock's store, drop the data that they had not synced to disk, and start them again."""
 
     def kill_nodes(self, nodes: Sequence[int]) -> None:
         """Kill some servers of the lock's store."""
@@ -66,7 +66,7 @@ class System(Protocol):
         """Stop some servers of the lock's store: they accept commands, and answer none."""
 
     def recover_nodes(self, nodes: Sequence[int]) -> None:
-        """Resume silent servers, and start killed servers again with what they kept on disk."""
+        """Resume silent servers, and start killed servers again with their data on disk."""
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         """Set the clocks of some servers ahead of real time, or behind it (below zero). Return how many clocks moved."""
@@ -105,17 +105,17 @@ class System(Protocol):
 class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One fault of a scenario. Class variables are the same for all faults of a kind; fields are TOML keys."""
 
-    # what the fault acts on
+    # the thing that the fault acts on
     target: ClassVar[Target] = Target.REPLICA
-    # what the fault does, in the judge's terms; written into the fault record
+    # the effect of the fault, in the judge's terms; written into the fault record
     effect: ClassVar[Effect]
-    # what the lock's store must have
+    # the properties that the lock's store must have
     needs: ClassVar[tuple[Need, ...]] = ()
-    # what the replica does at the failpoint, a key of ``app.failpoints.injection.ACTIONS``
+    # the action of the replica at the failpoint, a key of ``app.failpoints.injection.ACTIONS``
     action: ClassVar[str] = "wait"
     # whether the request stays at the failpoint for ``for_ms``; if not, it stays until the lab has done its part
     stays: ClassVar[bool] = True
-    # whether the request writes late because of the fault; ``app.failpoints.injection.Gate`` says what the write waits for
+    # whether the request writes late because of the fault; ``app.failpoints.injection.Gate`` says until when the write waits
     writes_late: ClassVar[bool] = False
     # how long the fault lasts until the recovery, counted from the failpoint, or with ``lab_first`` from the lab's part
     for_ms: Duration
@@ -135,7 +135,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return False
 
     def injection(self, name: str) -> Injection:
-        """Return what the replica does at the failpoint."""
+        """Return the file's content for the replica, which reads it and acts at the failpoint. name: the name of the fault."""
         for_ms = self.for_ms if self.stays else 0
         return Injection(name, self.at, self.action, for_ms, self.skip, self.lab_first, self.writes_late, self.awaits_grant)
 
@@ -159,7 +159,7 @@ def kind_of(fault: Fault) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """What the servers of a run do not allow. An empty place allows everything.
+    """The faults that the servers of a run do not allow. An empty place allows every fault.
 
     A place lists targets and needs, but no faults. So a new fault works, or is refused by name, without a line anywhere else.
     """

@@ -63,7 +63,7 @@ class Option:
     def refusal(self, value: Any, name: str = "", typed: str = "") -> str | None:
         """Return why the option cannot have this value; None if it can.
 
-        name: what the message calls the option, by default its key. typed: the value as the user wrote it.
+        name: the name of the option in the message, by default its key. typed: the value as the user wrote it.
         """
         fits = type(value) is int if self.kind is int else type(value) in (int, float)
         if fits and self.least <= value <= self.most and (self.kind is int or value > self.least):

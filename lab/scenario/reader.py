@@ -31,7 +31,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Scenario:
-    """Read a scenario by its name, or by the path of a file like those of the lab (``./own.toml``).
+    """Read a scenario by its name, or by the path of a file like the lab's files (``./own.toml``).
 
     Raises BadInput, which names the file, the key and the valid choices.
     """
@@ -118,7 +118,7 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
 
 
 def _choices() -> dict[str, tuple[str, Iterable[str]]]:
-    """Return by key, if the key's values are names: what each name is, and the valid names."""
+    """Return, by each key whose values are names, the kind of the names and the valid names."""
     return {
         "tests": ("claim", Claim.__members__),
         "cures": ("scenario", ["", *names()]),

@@ -100,7 +100,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "late_release": ("a holder that works to the end and releases, also when its lease is over", _releases_late),
     "volatile": ("a lock in a store that can run without a disk", lambda stage: _keeps_out(stage) and stage.store in VOLATILE),
     "session": ("a session at its store", lambda stage: _guards(stage) and stage.store in WITH_SESSIONS),
-    "owner": (  # the promises of a library do not show what it stores
+    "owner": (  # the promises of a library do not show whether it stores an owner
         "an owner stored in the lock",
         lambda stage: bool(stage.library) or Claim.releases_only_its_own in stage.claims,
     ),
@@ -147,7 +147,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims,
     ),
 }
-# By name: what a measure counts, in words.
+# By name of the measure: the events that it counts, in words.
 MEASURES = {
     "asked_during_fault": "requests that asked for the lock while a fault was in force, got it, and wrote",
     "asked_on_each_side": "requests that asked a split store when both sides granted the lock, on the side where they were fewer",

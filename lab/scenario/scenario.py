@@ -36,7 +36,7 @@ class Scenario:
     cures: Text = ""  # the scenario that shows the problem, if this one shows the cure: then no stage has to fail here
     needs: Texts = ()  # requirements on a stage: names in NEEDS
     danger: Counts = field(default_factory=dict)  # least values of measures, by name, without which a pass does not count
-    faults: tuple[Fault, ...] = ()  # the faults, and where they are injected
+    faults: tuple[Fault, ...] = ()  # the faults, each with its failpoint
     requests: int = 5000  # 0: as many as the run time, or the user's own load, allows
     users: int = 100
     think_ms: int = 0  # how long each user waits between an answer and its next request
@@ -181,9 +181,9 @@ def scaled(scenario: Scenario, stage: Stage, given: Collection[str]) -> Scenario
 
     given: the names of the options that the user gave; their values stay as they are.
 
-    Scenarios use milliseconds where the documents use seconds. Some stores count TTLs in whole seconds, and some locks have one
-    TTL in their code. For such a lock, all times of the scenario change by the same factor: a time that is longer than the TTL
-    stays longer than the TTL. A note of the run records the factor.
+    The scenarios' times are milliseconds, where the documents have seconds. Some stores count TTLs in whole seconds, and some
+    locks have one TTL in their code. For these locks, all times of the scenario change by the same factor: a time that is longer
+    than the TTL stays longer than the TTL. A note of the run records the factor.
     """
     ttl_ms, step_ms = scenario.ttl_ms, stage.ttl_step_ms
     fitting_ms = ttl_ms if ttl_ms is None else stage.ttl_ms if stage.has_fixed_ttl else -(-ttl_ms // step_ms) * step_ms

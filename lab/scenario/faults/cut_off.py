@@ -1,4 +1,4 @@
-"""Cut the holder's replica off from the lock's store for a while. Both still run, and so do the other replicas."""
+"""Cut the holder's replica off from the lock's store for a while. Both still run, and so do all other replicas."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault

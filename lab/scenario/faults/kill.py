@@ -1,4 +1,4 @@
-"""Kill the replica at the failpoint (SIGKILL). Gunicorn starts another process, which knows nothing of the first."""
+"""Kill the replica at the failpoint (SIGKILL). Gunicorn starts a new process, which knows nothing of the killed one."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault

@@ -1,4 +1,4 @@
-"""Kill the leader of the lock's store while a holder is inside, for good. The other servers elect another leader."""
+"""Kill the leader of the lock's store while a holder is inside, for good. The remaining servers elect a new leader."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault

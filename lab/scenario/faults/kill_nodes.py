@@ -1,6 +1,6 @@
-"""Kill some of the lock's servers, and start them again for_ms later with what they kept on disk.
+"""Kill some of the lock's servers, and start them again for_ms later with their data on disk.
 
-The request continues as soon as they are gone.
+The request continues as soon as the servers are gone.
 """
 
 from lab.evidence.fault_record import Effect, FaultRecord

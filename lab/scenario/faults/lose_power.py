@@ -1,4 +1,4 @@
-"""Cut the power of the lock's store while a holder is inside: it loses what was not synced to disk, and starts again."""
+"""Cut the power of the lock's store while a holder is inside: it loses the data that was not synced to disk, and starts again."""
 
 import time
 from time import monotonic_ns

@@ -1,4 +1,4 @@
-"""Kill some of the lock's servers while a holder is inside, and start them again with what they kept on disk."""
+"""Kill some of the lock's servers while a holder is inside, and start them again with their data on disk."""
 
 import time
 from time import monotonic_ns

@@ -1,4 +1,4 @@
-"""Kill the lock's store while a holder is inside, and start it again with what it kept on disk."""
+"""Kill the lock's store while a holder is inside, and start it again with its data on disk."""
 
 from time import monotonic_ns
 
