@@ -89,7 +89,7 @@ def fork_program(request: dict[str, Any], supervisor: int) -> int:
         os.write(writing, b"%d\n" % os.getpid())
         close(reading)
         close(writing)
-    except BaseException:  # noqa: BLE001 - nothing of the server may run in this process
+    except BaseException:  # noqa: BLE001 - the code of the fork server must not run in this process
         traceback.print_exc()
         os._exit(1)
     return 0

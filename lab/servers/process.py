@@ -153,7 +153,7 @@ class Running:
 
 def stop_all(several: Iterable[Running]) -> None:
     """Stop several servers at the same time."""
-    with contextlib.ExitStack() as ending:  # an interrupt during the wait for one server still ends the others
+    with contextlib.ExitStack() as ending:  # an interrupt during the wait for one server still ends the rest
         for running in several:
             ending.callback(running.end)
             running.ask_to_end()

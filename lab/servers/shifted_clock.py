@@ -17,7 +17,7 @@ CLOCK = "clock"  # the file in the server's folder that holds the offset of its 
 
 
 class Shifted(ServerProgram):
-    """Add such a clock to a program. It begins at real time."""
+    """Give a program a clock that can be shifted, and that begins at real time."""
 
     clock = CLOCK  # the path of the clock's file from the folder that the server works in
 

@@ -25,7 +25,7 @@ class EventRecorder(Protocol):
 
     @property
     def is_silenced(self) -> bool:
-        """Return whether somebody has made the store report less. False if it does not answer."""
+        """Return whether a client has made the store report fewer events. False if the store does not answer."""
 
     def ask_to_end(self) -> None:
         """Let the thread end, and do not wait: several end at the same time."""

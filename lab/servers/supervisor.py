@@ -1,7 +1,7 @@
 """The lab's side of the supervisor: start, watch and signal servers through the process of ``supervisor_process.py``.
 
-Each of the two ends all servers when the other is gone. If the supervisor process was killed, the lab kills what is left of the
-servers, and ends as an interrupt ends it.
+Lab and supervisor process each end all servers when the other one is gone. If the supervisor process was killed, the lab kills
+the servers that still run, and ends as an interrupt ends it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Forkable:
     entry: str  # the program, as module:function
     modules: tuple[str, ...]  # imported before the fork
     home: str = str(HOME)  # the folder of the project's packages
-    # how many processes fork it, in turn: the programs of one process share what its interpreter drew, as the seed of hash()
+    # how many processes fork it, in turn: programs forked from one process share its random numbers, such as the seed of hash()
     interpreters: int = 1
 
 
@@ -175,8 +175,8 @@ def supervised() -> Iterator[Supervisor]:
 
 @contextlib.contextmanager
 def one_supervisor() -> Iterator[Supervisor]:
-    """While the block runs, let the runs of this process have one supervisor, which is yielded: what a fork server imported for
-    one run serves the next run.
+    """While the block runs, let the runs of this process have one supervisor, which is yielded: the modules that a fork server
+    has imported for one run serve the next run.
     """
     _of_all.append(Supervisor())
     try:

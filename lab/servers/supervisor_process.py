@@ -3,7 +3,7 @@ side of it.
 
 It runs in a session of its own, so neither Ctrl-C nor a kill of the lab's process group reaches it.
 It is a child subreaper, so the orphans of its children become its own children. It holds one end
-of a socket, and the lab holds the other. When the lab's end closes, however the lab ended, the supervisor kills every
+of a socket, and the lab holds the other end. When the lab's end closes, however the lab ended, the supervisor kills every
 descendant and exits. (Supervisors such as supervisord or circus keep processes running, and none of them is a subreaper.)
 
 If the supervisor process itself is killed, nothing above happens. So the kernel kills each program that it started

@@ -3,7 +3,7 @@
 A killed process loses nothing that it has written: the kernel keeps it, and writes it to the disk later. Only a loss of power
 distinguishes a server that syncs each change from a server that does not. No machine has to lose its power for that: the kernel
 reports which pages of a file are not on the disk yet (``cachestat``, Linux 6.5). A file that only grows is on the disk up to
-the length that it had when it was last seen without such a page.
+the length that it had when it was last seen without an unsynced page.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class EtcdServer(ServerProgram):
     """An etcd server."""
 
     name: str  # its own name
-    peers: Mapping[str, int]  # the ports where the members meet, by member; its own is among them
+    peers: Mapping[str, int]  # by member, also itself: the port at which the members talk to it
     executable = "etcd"
 
     def argv(self, port: int, folder: Path) -> list[str]:

@@ -85,7 +85,7 @@ def _asking(port: int, host: str = LOOPBACK) -> Iterator[Any]:
 class Sentinel(ServerProgram):
     """A Sentinel: it watches a primary, and promotes the replica when the primary is gone. It is configured while it runs.
 
-    One is enough here: the lab tests what a promotion loses, not how Sentinels vote.
+    One is enough here: the lab tests which data a promotion loses, not how Sentinels vote.
     """
 
     name: str = "sentinel"

@@ -24,7 +24,7 @@ def url(running: Sequence[Reachable]) -> str:
 
 
 def commands(running: Sequence[Server]) -> dict[str, int]:
-    """Return the server's own count of statements. Where the counter is in the same server, its
+    """Return the server's own count of statements. If the counter is in the same server, its
     statements are included.
     """
     rows = _ask(running[0], "SHOW GLOBAL STATUS LIKE 'Com\\_%'")
