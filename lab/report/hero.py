@@ -29,7 +29,7 @@ class Rung(NamedTuple):
     """A row of the picture."""
 
     stage: str
-    # increments a second: those that stay in the counter, and all acknowledged ones
+    # increments a second: the ones that stay in the counter, and all acknowledged ones
     stays: Spread
     acknowledged: Spread
     # the mark of each fault, in the order of FAULTS

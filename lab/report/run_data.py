@@ -111,7 +111,7 @@ LOAD = ("own_load", "run_time", "requests", *OF_USERS, "rate", "connections", "r
 
 
 def load_in_words(conditions: Mapping[str, Any], names: Iterable[str] = LOAD, language: Language = ENGLISH) -> str:
-    """Return the conditions of a run in words. Conditions without a value are left out; with a rate, those of users too."""
+    """Return the conditions of a run in words, without conditions that have no value; if it has a rate, also without OF_USERS."""
     known = [(name, conditions.get(name)) for name in names if not (name in OF_USERS and conditions.get("rate"))]
     comma: str = say.words(language)["mark"]["comma"]
     return comma.join(say.condition(name, value, language) for name, value in known if value)

@@ -161,7 +161,7 @@ def draw_if_missing(path: Path) -> None:
 
 
 def draw_run(result: Result, picture: Timeline, languages: Iterable[Language]) -> list[Path]:
-    """Draw a judged run into its folder, in these languages and in those that are there already. Return paths, pages first."""
+    """Draw a judged run into its folder, in these languages and in the languages of its pages. Return paths, pages first."""
     folder = result.folder
     drawn = list(dict.fromkeys([*languages, *(language for language in Language if (folder / PAGES[language]).exists())]))
     found, shown = steps_of_run(picture), windows(picture) if picture.held else []

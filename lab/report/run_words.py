@@ -90,7 +90,7 @@ class RunWords:
 
     @property
     def written(self) -> int:
-        """Return how many writes the bar has: with those that no answer confirmed."""
+        """Return how many writes the bar has, including writes that no answer confirmed."""
         return max(self.judgement.writes, self.judgement.acknowledged + self.judgement.duplicated)
 
     def parts(self) -> Iterator[Part]:

@@ -33,7 +33,7 @@ class Command(NamedTuple):
     answered: int
     # the number that it found
     found: int
-    # the number that it left; a read leaves what it found
+    # the number that it left; a read leaves the number that it found
     left: int
 
 

@@ -72,7 +72,7 @@ class Reader:
         picture.opens = opening(picture)
 
     def all_grants(self) -> Iterator[DrawnGrant]:
-        """Yield all grants of the run, also those that the picture leaves out."""
+        """Yield all grants of the run, also grants that the picture leaves out."""
         self.ended.clear()
         return map(self.drawn_grant, self.findings.trace.grants)
 

@@ -20,7 +20,7 @@ from lab.story.timeline import NEVER, DrawnGrant
 
 FILE = "trace.json"
 
-Event = dict[str, Any]  # its keys are those of the format
+Event = dict[str, Any]  # its keys are defined by the format
 
 
 def write(folder: Path, reader: Reader) -> None:

@@ -71,7 +71,7 @@ class Span(NamedTuple):
 
 
 class Lifelines(NamedTuple):
-    """A complete picture. legend: the look of each kind of span, with its meaning. about: a line below the title."""
+    """A complete picture. legend: the style of each kind of span, with its meaning. about: a line below the title."""
 
     title: str
     lanes: tuple[Lane, ...]

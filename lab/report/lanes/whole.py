@@ -87,7 +87,7 @@ def draw_counter(pen: Pen, picture: Timeline, rows: Rows) -> None:
 
 
 def draw_loss(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Draw the loss in focus: the time in which both requests were inside, and an arc from the one write to the other."""
+    """Draw the loss in focus: the time with both requests inside, and an arc from the culprit's write to the victim's."""
     loss = picture.losses[picture.focus] if picture.focus != NEVER else None
     if loss is None or loss.victim == NEVER:
         return
