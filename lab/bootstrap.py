@@ -132,7 +132,7 @@ def _install(names: list[str], why: str) -> None:
 
 @contextlib.contextmanager
 def _servers_stay_down(sudo: list[str]) -> Iterator[None]:
-    """Keep Debian from starting each server that it installs: it would listen on its usual port for everybody."""
+    """Keep Debian from starting each server that it installs: the server would listen on its usual port."""
     if POLICY.exists():
         yield
         return

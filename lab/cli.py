@@ -94,7 +94,7 @@ def page_options(command: Any) -> Any:
 def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **given: Any) -> int:
     """Run one stage under a scenario, judge it, and write a report.
 
-    SCENARIO is a name from `lab list scenarios`, or the path of a file like those in the folder scenarios. An option that
+    SCENARIO is a name from `lab list scenarios`, or the path of a file like the files in the folder scenarios. An option that
     you leave out has the scenario's value.
     """
     if choose_from("engine", engine, ("local", "docker")) == "docker":
@@ -177,8 +177,8 @@ def diff(one: str, other: str | None) -> None:
 def scenarios(name: str | None, as_json: bool) -> None:
     """List all scenarios, one line for each.
 
-    With NAME, print the claim, the load and the danger of one scenario. The danger is what must have happened in a
-    run for a pass to count.
+    With NAME, print the claim, the load and the danger of one scenario. The danger is the least that must have happened in
+    a run for a pass to count.
     """
     from lab.commands.listing import print_scenarios
 

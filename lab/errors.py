@@ -112,8 +112,8 @@ def in_short(error: BaseException) -> str:
 def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "", owner: str = "") -> str:
     """Return the name if it is one of the choices. Raises BadInput with the nearest choice, or the command that lists them.
 
-    kind: the kind of the choices, such as "stage". where: the file or option with the name. owner: the thing that has the
-    choices, if there is one, such as "the fault freeze".
+    kind: the kind of the choices, such as "stage". where: the file or option that contains the name. owner: the thing that has
+    the choices, if there is one, such as "the fault freeze".
     """
     names = list(choices)
     if name in names:

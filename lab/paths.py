@@ -10,7 +10,7 @@ from pathlib import Path
 from lab.errors import BadInput
 
 HOME = Path(__file__).parents[1]  # the project's own folder; if the lab is installed, the folder of all packages
-# Only pip leaves such a folder next to the packages. A missing pyproject.toml is no sign: the image has none either
+# Only pip leaves a folder *.dist-info next to the packages. A missing pyproject.toml is no sign: the image has none either
 INSTALLED = any(HOME.glob("lock_lab-*.dist-info"))
 DOCS = HOME / "docs"
 EXPECTED = DOCS / "expected.toml"  # the expected verdict of each cell of the matrix

@@ -107,7 +107,7 @@ def lacking(error: BaseException) -> MissingPackage | None:
 
 
 def search_path() -> str:
-    """Return the folders in which programs are searched: next to this Python, those of PATH, and those of servers."""
+    """Return the folders in which programs are searched: this Python's folder, the folders of PATH, and folders of servers."""
     own = str(Path(sys.executable).parent)
     return os.pathsep.join([own, os.environ.get("PATH", os.defpath), *SERVER_FOLDERS])
 

@@ -17,7 +17,7 @@ STORES = (REDIS, *dict.fromkeys(one.store for one in PROGRAMS if one.store not i
 def list_programs(is_json: bool = False) -> ExitStatus:
     """Print the installed programs. The status says whether the programs that every run needs are among them."""
     rows = examine()
-    status = ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
+    status = ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a missing store is an error only of a stage that needs it
     wide = max(len(name) for name, *_ in rows) + 2
     if is_json:
         sys.stdout.write(as_json([dict(zip(("name", "found", "remark"), row, strict=True)) for row in rows]))

@@ -1,6 +1,6 @@
-"""How a command ends: every error becomes a sentence and an exit status, also if its output has ended before.
+"""End a command: every error becomes a sentence and an exit status, even if its output cannot be written any more.
 
-In `lab run … | head -1` nobody reads what follows the first line, and a file that takes the output can be on a full disk. A
+In `lab run … | head -1` no program reads the lines after the first, and a file that takes the output can be on a full disk. A
 run must not be lost for that. So output that cannot be written is dropped, and the command's exit status reports it at the end.
 """
 
@@ -100,7 +100,7 @@ class Output(io.FileIO):
     def write(self, data: object) -> int:
         """Write, or drop the data if that is not possible."""
         try:
-            return super().write(data)  # type: ignore[arg-type] # bytes, or what is like them
+            return super().write(data)  # type: ignore[arg-type] # bytes, or an object with a buffer
         except OSError as error:
             self.failure = self.failure or error
             return len(memoryview(data))  # type: ignore[arg-type]

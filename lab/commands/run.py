@@ -31,7 +31,7 @@ def run_one(
 ) -> int:
     """Make one run: print the verdict as soon as it is known, end the servers, then draw. Return the exit status.
 
-    While this process imports its own modules, others import those of the replicas and of Locust.
+    While this process imports its own modules, other processes import the modules of the replicas and of Locust.
     draw: False leaves the pictures for ``lab report``. Raises BadInput, MissingProgram, NotReady.
     """
     if (load := given.get("load")) and not Path(load).is_file():

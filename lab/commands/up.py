@@ -29,7 +29,7 @@ def keep_up(stage_name: str, scenario_name: str, port: int, given: Mapping[str, 
     port: of nginx; 0: any free one. Raises BadInput, MissingProgram, and NotReady when a server does not start or stay up.
     """
     stage = find_stage(stage_name)
-    # without faults: a run injects them, and notes what they did
+    # without faults: only a run injects faults and records them
     scenario = dataclasses.replace(override(scenarios.load(scenario_name), stage, given), faults=())
     if port:
         listening(LOOPBACK, port, "--port").close()

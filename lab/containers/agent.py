@@ -50,7 +50,7 @@ PORT = 8001  # of the agent
 REPLICA_PORT = 8000  # of the replica, for increments
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside the container, whose ports are not published
 BOOT = Path("/proc/sys/kernel/random/boot_id")
-LIVES = Path("/tmp/agent-lives")  # noqa: S108 - in the container: the check of its health looks at the file's age
+LIVES = Path("/tmp/agent-lives")  # noqa: S108 - in the container: its health check reads the file's age
 PREFIX = "LAB_"
 NOTES = (SPENT, NOTE, ANSWER, GRANTED, DUE, PASSED, LEFT)
 # the gate of late writes of a replica: its requests may read; none of them may read; one of them may write late

@@ -1,6 +1,6 @@
 """Make a ``Cluster`` of the containers that docker-compose.yml (or docker-stack.yml) has started.
 
-The judge is in a container itself, so names and ports are those of the containers' own network. The stores already run. The
+The judge is in a container itself, so it uses the names and ports of the containers' own network. The stores already run. The
 agents start the replicas again for each run, with that run's settings and faults. Each fault is prepared at one replica:
 containers share no folder, so two replicas could take the same fault otherwise.
 """

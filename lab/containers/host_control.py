@@ -3,7 +3,7 @@ use Docker's engine.
 
 A container with the engine's socket would control the whole machine, so the judge in a container
 has none. It writes a request as a file into the run folders' volume. The lab on the host, which
-started it, carries the request out and answers. Without such a lab (a run started by ``docker
+started it, carries the request out and answers. If no lab on the host started the run (but ``docker
 compose run``), faults that need it are refused.
 """
 

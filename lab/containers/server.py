@@ -120,7 +120,7 @@ class ContainerServer:
         """Do nothing: the server stays for the next run."""
 
     def restore(self) -> None:
-        """Undo what the faults of a run did to the server."""
+        """Undo the effects of a run's faults on the server: resume it, or start it again."""
         with contextlib.suppress(OSError):
             self.resume()
             if self.killed:
@@ -181,7 +181,7 @@ class AgentServer(ContainerServer):
         return self._ask("GET", f"/record?from={start}")
 
     def lab_address(self) -> str:
-        """Return the address at which the other container reaches this container. Raises OSError."""
+        """Return the address at which the agent's container reaches this container. Raises OSError."""
         with socket.create_connection((self.place, agent.PORT), timeout=2.0) as connection:
             return str(connection.getsockname()[0])
 

@@ -65,7 +65,6 @@ class CheapestBreak(NamedTuple):
     # the number of events of a shortest schedule, and its short form
     events: int
     schedule: str
-    # that search
     search: Search
     # how many schedules of that search break the claim, and how many schedules it has; None if they were not counted
     share: tuple[int, int] | None
@@ -76,7 +75,7 @@ class Summary(NamedTuple):
 
     # how many schedules tested the claim, in the decided searches in which it held
     schedules: int
-    # whether there is such a search
+    # whether the claim held in any decided search
     held: bool
     broken: CheapestBreak | None
     # the searches without a decision that the claim needs

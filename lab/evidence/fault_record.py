@@ -55,7 +55,7 @@ class Effect(StrEnum):
     PRIMARY_DIES = "primary_dies"
     # The old primary serves one replica only. For all others a standby has taken its place.
     STORE_SPLIT = "store_split"
-    # The leader of the lock's store is gone for good. The other servers elect another leader.
+    # The leader of the lock's store is gone for good. The remaining servers elect a new leader.
     LEADER_DIES = "leader_dies"
     # The replica of the lock's store receives nothing from its primary any more.
     REPLICA_LAGS = "replica_lags"

@@ -1,7 +1,7 @@
 """Define ``run.json``: how a run was made, how it ended, and the inventory of its evidence at its end.
 
 ``lab check`` compares the inventory with the files. A file that has changed, or that was added, is not read at all: it proves
-nothing, for or against the lock. Such a difference is called a damage.
+nothing, for or against the lock. Each difference is called a damage.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Ending(Enum):
     INTERRUPTED = "interrupted"
     # the process that supervises the servers was killed, so the lab ended all servers
     UNSUPERVISED = "unsupervised"
-    # somebody stopped it in Locust's page
+    # a user stopped it in Locust's page
     STOPPED = "stopped"
     LOAD_FAILED = "load_failed"
     SERVER_LOST = "server_lost"
@@ -123,7 +123,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     ended_with: str = ""
     # why a part of the evidence is missing, if a file could not be written
     unwritten: str = ""
-    # whether somebody made the lock's store report fewer of its keys than the lab needs
+    # whether a client made the lock's store report fewer events of keys than the lab needs
     reports_off: bool = False
     # the counter before the run, and after it; None if nobody could read it
     start: int = 0

@@ -1,6 +1,6 @@
-"""Many runs: ladder, matrix, experiments.
+"""Make many runs: ladder, matrix, experiments.
 
-In it: what plans and makes many runs, and what is measured over them; ``shelf/`` has an experiment in each
-file, ``measures/`` what measures its points.
+In it: the plans of many runs, the code that makes them, and the figures over all of them. ``shelf/`` has an experiment in
+each file, and ``measures/`` the code that measures its points.
 Not in it: one run (``lab/pipeline.py``), and how the matrix is drawn (``lab/report``).
 """

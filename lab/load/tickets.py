@@ -74,8 +74,8 @@ class Tickets:
         The first user of a process gets all tickets, and the other users sleep, because each would add the whole rate again.
 
         faults: the folder of the run's faults. The requests shall meet a fault, which comes after a number of grants and not at a
-        time. So until the first fault has begun, the clock of the arrivals stands still while this process's share of AHEAD of
-        them wait for answers, as on a busy machine.
+        time. So until the first fault has begun, the clock of the arrivals stands still while too many requests wait for answers,
+        as on a busy machine: this process's share of AHEAD.
         """
         if self._arriving:
             sleep_for_good()

@@ -71,7 +71,7 @@ def commit() -> str:
     if built_from := os.environ.get("LAB_COMMIT"):  # an image has no repository, but knows the commit that it was built from
         return built_from
     git = shutil.which("git")
-    if git is None or INSTALLED:  # an installed lab may lie in somebody else's repository
+    if git is None or INSTALLED:  # an installed lab may be inside a repository of another project
         return ""
     describe = [git, "-C", str(HOME), "describe", "--always", "--abbrev=12", "--dirty=+"]
     done = subprocess.run(describe, capture_output=True, text=True, check=False)

@@ -130,7 +130,7 @@ class _Injector(threading.Thread):
         for fault, record in list(self.active):
             try:
                 self.recover(fault, record)
-            except LabFailed as error:  # the other faults still have to be recovered
+            except LabFailed as error:  # the remaining faults still have to be recovered
                 self.failure = self.failure or error
         if self.failure is not None:
             raise self.failure

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class CutShort(Exception):  # noqa: N818 - an event
-    """Somebody stopped a run before all requests were sent. This is no error."""
+    """A user stopped a run before all requests were sent. This is no error."""
 
 
 # Sends the requests of a run to a cluster, with its folder. Returns when all have ended, or soon after the last function returns

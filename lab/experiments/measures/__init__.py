@@ -24,7 +24,7 @@ class Meter:
     stack: contextlib.ExitStack
 
     def conditions(self, stage: str, value: str, language: Language) -> str:
-        """Return the conditions of a point but for the varied one, in words. Raises BadInput if there cannot be such a point."""
+        """Return the conditions of a point except the varied one, in words. Raises BadInput if the point cannot be measured."""
         raise NotImplementedError
 
     def measure(self, point: Point) -> None:
