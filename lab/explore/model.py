@@ -1,4 +1,4 @@
-"""Define what all packages of the explorer share: the grid of moments, names of keys, time limits, numbered values."""
+"""Define the terms that all packages of the explorer share: the grid of moments, names of keys, time limits, numbered values."""
 
 from __future__ import annotations
 

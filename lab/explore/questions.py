@@ -108,7 +108,7 @@ def by_default(stage: Stage, ttl_ms: int) -> list[Question]:
 
 
 class SearchOptions(NamedTuple):
-    """The options of a command that choose searches; None where an option is left out."""
+    """The options of a command that choose searches; None for an option that is left out."""
 
     ttl_ms: int | None = None
     clients: int | None = None
@@ -122,7 +122,7 @@ class SearchOptions(NamedTuple):
     budget: Budget | None = None
 
     def questions(self, stage: Stage) -> list[Question]:
-        """Return the searches of a stage: the default ones if only the TTL is given, otherwise those of the options."""
+        """Return the searches of a stage: the default ones if only the TTL is given, else the ones that the options describe."""
         ttl_ms = self.ttl_of(stage)
         if self == SearchOptions(ttl_ms=self.ttl_ms):
             return by_default(stage, ttl_ms)

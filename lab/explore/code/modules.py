@@ -149,7 +149,7 @@ class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__file__ = spec.origin
         module.__dict__.update(OWN_BUILTINS)
         current().modules.paths.add(spec.origin)
-        exec(spec.loader_state, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
+        exec(spec.loader_state, module.__dict__)  # noqa: S102 - the explorer runs the stage's own code
 
 
 _importer = _Importer()
@@ -165,11 +165,11 @@ class Modules:
         self._replaced: list[tuple[str, ModuleType]] = []
         self._datetime = sys.modules["datetime"]
         self._number = 0
-        # by the interpreter's address: the object whose address was asked for, and its number
+        # by the interpreter's address: the object whose address the stage has read, and its number
         self.addresses: dict[int, tuple[Any, int]] = {}
 
     def address(self, thing: Any) -> int:
-        """Return the address of an object. It depends on how many addresses were asked for before."""
+        """Return a made-up address for an object: it depends only on how many objects got an address before."""
         return FIRST_ADDRESS + STEP * self.addresses.setdefault(id(thing), (thing, len(self.addresses)))[1]
 
     def load(self) -> ModuleType:
@@ -180,7 +180,7 @@ class Modules:
         self.own[name] = sys.modules[name] = module
         self._number += 1
         self._in_package(name, module)
-        exec(self.sources.code, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
+        exec(self.sources.code, module.__dict__)  # noqa: S102 - the explorer runs the stage's own code
         return module
 
     def enter(self) -> None:

@@ -47,7 +47,7 @@ class Task(NamedTuple):
     wait_ms: int | None = None
     # whether each request takes the lock twice
     nested: bool = False
-    # how many requests each replica serves at once, and how many one after the other
+    # how many requests each replica serves at once, and how many in turn
     at_once: int = 1
     in_turn: int = 1
     # the shortest nap of a waiter between two tries: longer naps mean fewer tries, and fewer states

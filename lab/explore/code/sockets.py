@@ -102,7 +102,7 @@ class Socket(socket.socket):
             wires[self].close()
 
     def fileno(self) -> int:
-        return id(self)  # no file of the system has such a number
+        return id(self)  # this is above the numbers of the system's files
 
 
 def _connect(client: Any, address: Any) -> int:

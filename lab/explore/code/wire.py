@@ -221,7 +221,7 @@ class Wire:
         """Return the operation of the next command. timeout_s: the seconds after which its client gives up; None for never."""
         here = current()
         words, follows = self.unread.popleft(), self.follows
-        assert isinstance(words, tuple)  # noqa: S101 - an answer is not asked for
+        assert isinstance(words, tuple)  # noqa: S101 - the caller knows that the next item is a command
         if not self.number and words[0] in KEPT:
             here.connections += 1
             self.number = here.connections

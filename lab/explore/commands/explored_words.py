@@ -69,7 +69,7 @@ class ExploredWords:
             yield line, "yellow"
 
     def searched(self) -> Iterator[str]:
-        """Yield which searches were decided, and what was not searched."""
+        """Yield lines with the searches that were decided, and with the conditions that were not searched."""
         yield from wrapped(self._decided(), WIDTH)
         yield from wrapped(self._not_looked_at(), WIDTH)
 

@@ -39,7 +39,7 @@ BEFORE_EXPIRY_S = 0.25  # the time between a waiter's last failed try and the mo
 MOST_IN_VAIN = 8  # commands of one try
 
 
-class ClusterDiffers(Exception):  # noqa: N818 - states what was found
+class ClusterDiffers(Exception):  # noqa: N818 - a result
     """The cluster behaved otherwise than in the search. The message names the event."""
 
 

@@ -1,4 +1,4 @@
-"""Compare commands and replies of the explorer and of the cluster, where keys, owners and processes have other names."""
+"""Compare commands and replies of the explorer and of the cluster, although keys, owners and processes have different names."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class CodeLine(NamedTuple):
 
     number: int
     text: str
-    # whether it sends a command in some state of the page, or begins the function of such a line
+    # whether the line sends a command in some state of the page, or begins a function with a line that does
     matters: bool = False
     # the words that all its commands have in common; only for lines of the work
     brief: str = ""

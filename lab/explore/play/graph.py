@@ -39,7 +39,7 @@ class Graph:
         self.graph, self.result, self.goal, self.world = graph, result, goal, graph.world
         everywhere = range(len(graph))
         self.states = [graph.state(number) for number in everywhere]
-        # by state: its moves, their next states, and their findings with those at the end of a schedule
+        # by state: its moves, their next states, and their findings; at the end of a schedule, also the findings of its end
         self.moves = [graph.moves_of(state) for state in self.states]
         self.leads_to = [[graph.leads_to[place] for place in graph.places(number)] for number in everywhere]
         self.broken = [

@@ -23,7 +23,7 @@ class LevelKind(StrEnum):
     BREAK = "BREAK"
     # decide first whether it can be broken at all
     DECIDE = "DECIDE"
-    # moves that broke another stage: predict what they do here, then play them
+    # moves that broke another stage: predict their result here, then play them
     SAME_MOVES = "SAME_MOVES"
 
 

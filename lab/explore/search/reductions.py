@@ -1,4 +1,4 @@
-"""Leave out schedules that a search need not try: they differ only in names, or in orders that nobody can tell apart.
+"""Leave out schedules that a search need not try: they differ only in names, or in an order that no client can notice.
 
 *Symmetry reduction* (Ip and Dill, "Better Verification Through Symmetry"): all clients run the same code. So a schedule with
 permuted clients is a schedule too, and breaks the same claims. Among the clients that have not acted yet, a folded search lets
@@ -8,8 +8,8 @@ acts. Each move has a weight, the number of moves that it stands for, so schedul
 symmetry is checked: random schedules of a folded search run again with permuted clients, all servers must get the same commands,
 and schedules run again with the answers of the servers in their real order.
 
-*Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"): if nobody can notice the moment at which a
-command is executed, it is executed at once. An example is a release at a server that does not have the client's vote. Such a
+*Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"): if no client can notice when a command is
+executed, it is executed at once. An example is a release at a server that does not have the client's vote. This
 command changes nothing, and no command of another client can change its answer: that is checked in the table of the real Redis,
 for all states of this server that other clients' commands and time can reach. Faults of the command are still tried. The last
 command of a fan-out always has its own moment, because its client continues then.
@@ -31,7 +31,7 @@ from lab.explore.store.table import Nodes, Table
 
 
 def folded(state: State, moves: Sequence[Move]) -> list[Move]:
-    """Return the moves without those of interchangeable clients other than the first, whose moves get the weight of all."""
+    """Return the moves of one client from each group of interchangeable clients. Their weights are multiplied by its size."""
     first: dict[Any, int] = {}
     stands_for: dict[int, int] = {}  # by first client of a group: the size of the group
     dropped: set[int] = set()
@@ -54,7 +54,7 @@ def renamed(events: Sequence[ScheduleEvent], names: Sequence[int]) -> list[Sched
 MOST_ORDERS = 10_000  # that are remembered: an order is needed again soon, or never
 
 
-class ServersDiffer(Exception):  # noqa: N818 - states what was found
+class ServersDiffer(Exception):  # noqa: N818 - a result
     """The stage does not treat its servers alike."""
 
 
@@ -136,12 +136,12 @@ def _unnoticed_at(world: World, state: State, client: int, thread: int, operatio
 MOST_STATES = 500  # of one server that are examined for a command; beyond that, the command counts as noticed
 
 
-class NewCommand(Exception):  # noqa: N818 - states what happened
+class NewCommand(Exception):  # noqa: N818 - an event
     """A client sends a command that earlier decisions did not know. The search begins again."""
 
 
 class UnnoticedCommands:
-    """Decides whether anybody can notice the moment at which a command is executed."""
+    """Decides whether any client can notice the moment at which a command is executed."""
 
     def __init__(self, table: Table, clients: int) -> None:
         """Take the table of a server. The commands of each client are learned."""

@@ -26,7 +26,7 @@ from lab.explore.store.real_redis import MachineStalled
 from lab.explore.store.resp import Reply
 
 
-class NotPossible(Exception):  # noqa: N818 - states what is wrong with the schedule
+class NotPossible(Exception):  # noqa: N818 - a result
     """An event of a schedule cannot happen. The message names the event, its place, and the possible events."""
 
 
@@ -34,7 +34,7 @@ class NotPossible(Exception):  # noqa: N818 - states what is wrong with the sche
 CANNOT = (NotPossible, MachineStalled, NotExplored, NeverWaits)
 
 
-class Differs(Exception):  # noqa: N818 - states what was found
+class Differs(Exception):  # noqa: N818 - a result
     """The real server or the stage behaved otherwise than in the search. The message names the difference."""
 
 

@@ -96,7 +96,7 @@ class Marked(NamedTuple):
 
 
 class State(NamedTuple):
-    """A state: all that decides which events are possible next, and what they do."""
+    """A state: everything that decides which events are possible next, and to which states they lead."""
 
     # of each replica: the number of its node in its tree
     nodes: tuple[int, ...]
@@ -137,7 +137,7 @@ class Move(NamedTuple):
     findings: tuple[Finding, ...] = ()
     # how many moves of an unfolded search this move stands for, itself included
     weight: int = 1
-    # whether nobody can notice its moment: then a search tries only this command and its faults in this state
+    # whether no client can notice its moment: then a search tries only this command and its faults in this state
     alone: bool = False
 
 

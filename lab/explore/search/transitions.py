@@ -49,7 +49,7 @@ MOST_TRIES = 1000  # of all waiters at one moment
 MOST_WAKES = 1000  # of all threads in one event
 
 
-class Livelock(Exception):  # noqa: N818 - states what was found
+class Livelock(Exception):  # noqa: N818 - a result
     """A thread keeps waking and nothing changes."""
 
 

@@ -4,7 +4,7 @@
 tables and in the events its words are TRANSACTION, and then each of its commands after the number of that command's words. The
 real server gets MULTI, the commands and EXEC.
 
-*A command that reads the server's clock*, or gives a moment on it, gets the clock of the search. Redis runs such a command, and
+*A command that reads the server's clock*, or names a moment on it, gets the clock of the search. Redis runs this command, and
 each script that may contain one, behind a few lines of Lua. These lines answer TIME, and turn a moment into a time to live:
 PEXPIREAT into PEXPIRE, PXAT into PX. Redis executes all other commands as they are.
 """

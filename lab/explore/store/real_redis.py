@@ -55,7 +55,7 @@ class Message(NamedTuple):
     text: bytes
 
 
-class MachineStalled(Exception):  # noqa: N818 - states what happened
+class MachineStalled(Exception):  # noqa: N818 - an event
     """The machine stood still so long that a key may have expired. Another try may succeed."""
 
 

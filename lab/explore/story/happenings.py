@@ -146,7 +146,7 @@ def _at_a_server(facts: EventFacts) -> list[Happening]:
 
 
 def _vote(facts: EventFacts) -> Happening | None:
-    """Return what a command does to the vote of a server; None if there is nothing to say."""
+    """Return the effect of a command on the vote of a server; None if there is nothing to say."""
     node, (old, new) = facts.move.event.node, facts.lock_keys()
     name = next((key for key in facts.names if key.endswith(b"@%d" % node) and (key in old or key in new)), b"")
     before = facts.owned_before.get(name) if name in old else None
