@@ -14,7 +14,7 @@ BEHIND = 100  # messages: a slower browser is disconnected; it connects again an
 LISTENERS = 250  # more than there may be voters (predictions.py)
 
 
-class TooManyListeners(Exception):  # noqa: N818 - states what happened
+class TooManyListeners(Exception):  # noqa: N818 - an event
     """The stream has its largest number of listeners."""
 
 

@@ -37,7 +37,7 @@ SHEET = ("question", "votes", "came_true", *FIGURES)  # the columns of the resul
 FIRST_SCREEN = {"screen": "verdict", "step": 0}  # of the verdict
 
 
-class UnderWay(Exception):  # noqa: N818 - states what happened
+class UnderWay(Exception):  # noqa: N818 - an event
     """A run is under way, and all pages show it."""
 
 

@@ -59,7 +59,7 @@ SCRIPT, REFUSED = (Path(__file__).with_name("templates") / name for name in ("lo
 log = logging.getLogger(__name__)
 
 
-class RequestRefused(Exception):  # noqa: N818 - states what happened
+class RequestRefused(Exception):  # noqa: N818 - an event
     """The lab refuses the request; the message is the reason."""
 
 

@@ -113,7 +113,7 @@ ANSWER_WITHIN_S = 15.0  # Locust itself asks the lab, for ten seconds at most
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-class NotStarted(LabError):  # noqa: N818 - states what happened
+class NotStarted(LabError):  # noqa: N818 - an event
     """Locust, or the lab behind it, refuses; the message is the reason."""
 
 

@@ -17,7 +17,7 @@ VOTERS = 200  # enough for a class; a limit, so that posts cannot fill the memor
 Subject = tuple[str, str]  # stage, scenario
 
 
-class Full(Exception):  # noqa: N818 - states what happened
+class Full(Exception):  # noqa: N818 - an event
     """The largest number of visitors has predicted."""
 
 
