@@ -247,7 +247,7 @@ def _changed(follows: str | None, listed: frozenset[Claim], gained: frozenset[Cl
         return gained
     before: frozenset[Claim] = plugins.file(LOCKS, follows).STAGE.claims
     if listed not in (frozenset(), before):  # after dataclasses.replace, ``claims`` has the claims of the stage before
-        raise ValueError("give either all claims in claims, or what changes in gains and loses")
+        raise ValueError("give either all claims in claims, or the changes in gains and loses")
     return before - lost | gained
 
 

@@ -85,7 +85,7 @@ def page_options(command: Any) -> Any:
 
 @lab.command(epilog=STATUSES)
 @click.argument("scenario", shell_complete=SCENARIOS)
-@click.option("--stage", required=True, shell_complete=STAGES, help="Name of a stage, or path of a file like those in app/locks.")
+@click.option("--stage", required=True, shell_complete=STAGES, help="Name of a stage, or path of a file with a STAGE.")
 @scenario_options()
 @click.option("--load", metavar="FILE", help="Your own locustfile drives the run, until its shape ends or --run-time is over.")
 @json_option

@@ -54,7 +54,7 @@ def ladder(rounds: int, out: Path | None, **given: Any) -> int:
 @click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
 @shown("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.")
 @shown("--repeat", type=Whole(1), default=1, help="Number of runs of each cell; shows flaky cells.")
-@click.option("--draw", is_flag=True, help="Draw each run of the first round, not only those that are not as expected.")
+@click.option("--draw", is_flag=True, help="Draw each run of the first round, not only runs with an unexpected verdict.")
 @click.option("--resume", is_flag=True, help="Run a cell only as often as the matrix in --out lacks runs of it.")
 @out_option("the matrix; cells that are already in it stay, if judge and commit are the same", "matrix-TIME")
 def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: Path | None, **how: Any) -> int:
@@ -75,7 +75,7 @@ def add(name: str, title: str) -> None:
 
     @experiment.command(name, help=title)
     @click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the experiment's own]")
-    @click.option("--values", help="What is varied, as in 1,2,5.  [default: the experiment's own]")
+    @click.option("--values", help="The varied values, as in 1,2,5.  [default: the experiment's own]")
     @click.option(
         "--repeats", type=Whole(1), help="Number of times that each value is measured.  [default: the experiment's own]"
     )

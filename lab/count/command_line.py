@@ -29,7 +29,7 @@ MOST_USERS = 10_000
     metavar="FILE",
     help="Your own load instead of --post; it ends after --run-time.",
 )
-@click.option("--read", "--read-url", "read", required=True, metavar="URL", help="Where the number stands: see docs/count.md.")
+@click.option("--read", "--read-url", "read", required=True, metavar="URL", help="Address of the number: see docs/count.md.")
 @click.option("--requests", type=Whole(1), default=2000, help="Number of requests of --post.  [default: 2000]")
 @click.option("--run-time", metavar="TIME", help="How long a locustfile runs, such as 30s; each request gets its answer.")
 @click.option(
@@ -42,7 +42,7 @@ MOST_USERS = 10_000
 )
 @click.option("--repeat", type=Whole(1, 1000), default=1, help="Number of rounds with each number of users.  [default: 1]")
 @click.option("--down", is_flag=True, help="Each request lowers the number by one, as a stock that is sold.")
-@click.option("--stock", type=Whole(0), help="Number of things to sell: nobody may be told yes for more.")
+@click.option("--stock", type=Whole(0), help="Number of things to sell: more answers with yes are an error.")
 @click.option("--acknowledged", default="", metavar="TEXT", help="An answer says yes only if its body has this text.")
 @click.option("--name", default="", help="Of a locustfile, count only requests of this name.  [default: all but GET]")
 @click.option("--header", type=(str, str), multiple=True, metavar="NAME VALUE", help="Header of each request. Can be repeated.")

@@ -12,7 +12,7 @@ from lab.commands.options import Decimal, Whole, out_option
 
 @click.command()
 @click.argument("lock")
-@click.option("--claims", metavar="NAMES", help="What the lock promises, if no file says it yet.  [default: the usual claims]")
+@click.option("--claims", metavar="NAMES", help="Promises of the lock, if no file lists them yet.  [default: the usual claims]")
 @click.option(
     "--declaration",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -140,7 +140,7 @@ OPTIONS: dict[str, Option] = {
         ),
         Option(
             name="run_time",
-            help="Time after which the load ends, as in 30s or 1h30m. Replaces --requests. What has no answer then is unknown.",
+            help="Time after which the load ends, as in 30s or 1h30m. Replaces --requests. Requests still open then are unknown.",
             is_span=True,
             unit="s",
             least=1,

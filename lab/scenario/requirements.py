@@ -150,13 +150,13 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
 # By name of the measure: the events that it counts, in words.
 MEASURES = {
     "asked_during_fault": "requests that asked for the lock while a fault was in force, got it, and wrote",
-    "asked_on_each_side": "requests that asked a split store when both sides granted the lock, on the side where they were fewer",
+    "asked_on_each_side": "requests that asked a split store when both sides granted the lock, on the side with fewer of them",
     "behind_a_leaver": "grants whose request had waited behind another one, which gave up",
     "clocks_moved": "servers whose own clock was seen to jump",
     "granted": "requests that got the lock, and wrote",
     "granted_anew": "faults of the lock's store during which another request got the lock, and the holder was still inside",
     "handovers": "grants that went to a request that was already waiting when the holder began to release, and that wrote",
-    "handovers_between_replicas": "handovers where holder and next holder were in different replicas",
+    "handovers_between_replicas": "handovers from a holder in one replica to a holder in another",
     "late_writes": "writes that reached the counter late, because the network delayed them",
     "late_releases": "faults longer than the TTL, during which another request got the lock, or the lock was renewed; "
     "a late release met a holder",

@@ -227,7 +227,7 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
     if (load or scenario.run_time) and "requests" not in asked:
         scenario = dataclasses.replace(scenario, requests=0)
     if load and (decided := [name for name in ("requests", "rate", "connections", "think_ms") if name in asked]):
-        raise BadInput(f"{decided[0]} has no effect with a load of your own: {load} decides what is sent, and when. Leave it out")
+        raise BadInput(f"{decided[0]} has no effect with a load of your own: {load} decides it. Leave it out")
     if {"run_time", "requests"} <= asked.keys():
         raise BadInput(
             "requests and run_time exclude each other: the load ends after a number, or after a time. Give one of the two"

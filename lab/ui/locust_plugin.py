@@ -3,8 +3,8 @@
 The lab answers at its own pages' address, which is in the environment with a key; without it, this module does
 nothing. Questions and answers are JSON, and each answer may be {"refused": why} instead:
 
-    shelf                           → {"stages": […], "scenarios": […], "stage", "scenario"}: the values of the form's two
-                                      lists offer (names, each with its title), and the first choices
+    shelf                           → {"stages": […], "scenarios": […], "stage", "scenario"}: the form's two lists (names,
+                                      each with its title), and the first choices
     check {"form": {…}}             → {"user_count", "spawn_rate": the users that Locust starts}
     run {"form": {…}}               → the plan of the load, once the servers are up
     ended {"complete": …}           → the verdict and its figures, once the run is judged and drawn

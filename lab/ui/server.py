@@ -106,7 +106,7 @@ def _welcome(place: PageSettings, invitation: Invitation, is_lesson: bool) -> No
         _print(f"{place.live_address}  watch the run here, also on a projector or a phone")
     if place.key:
         _print(
-            "warning: anybody with these addresses can start servers here; they have the teacher's key. What is sent is not "
+            "warning: anybody with these addresses can start servers here; they have the teacher's key. The traffic is not "
             f"encrypted, and any machine that reaches {place.host} can ask for the pages"
         )
     if invitation.word:

@@ -19,7 +19,7 @@ EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--keep", metavar="FOLDER", type=EXISTING, help="Keep the runs of this ladder, or this run, first.")
 @click.option("--compared", metavar="PAGE", help="Record that you have compared a Chinese page with its English page, only.")
 @click.option("--website", metavar="FOLDER", help="Write the documents and pages as a website of static files, only.")
-@click.option("--check", is_flag=True, help="Write nothing: list what differs from what would be written.")
+@click.option("--check", is_flag=True, help="Write nothing: list the files that would change.")
 def book(rerun: tuple[str, ...], keep: Path | None, compared: str | None, website: str | None, check: bool) -> ExitStatus:
     """Write the generated parts and pictures of docs/ again.
 

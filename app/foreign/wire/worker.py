@@ -115,7 +115,7 @@ class WireWorker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self._process.wait(1)
             how = signal.Signals(-status).name if status < 0 else f"status {status}"
-            return f"the worker {self.command} ended with {how}; what it wrote to its standard error is in the log of the replica"
+            return f"the worker {self.command} ended with {how}; its standard error is in the log of the replica"
         return f"the worker {self.command} has closed its standard output"
 
     def _fail(self, why: str) -> None:

@@ -130,7 +130,7 @@ def explore(
 @click.command()
 @click.argument("stages", nargs=-1)
 @out_option("the pages", "play")
-@click.option("--open", "open_it", is_flag=True, help="Open the page, where there is a browser.")
+@click.option("--open", "open_it", is_flag=True, help="Open the page, if there is a browser.")
 def play(stages: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     """Write pages on which you are the scheduler.
 

@@ -107,7 +107,7 @@ def test_claims_are_given_twice(tmp_path):
     """A stage that states both all its claims and the changes of its claims is refused."""
     keys, words = (
         "claims=claims('fair'), gains='reentrant'",
-        "give either all claims in claims, or what changes in gains and loses",
+        "give either all claims in claims, or the changes in gains and loses",
     )
     (tmp_path / "mine.py").write_text(f"{HEAD}STAGE = Stage(Mine, follows='uuid', {keys})", encoding="utf-8")
 
