@@ -27,7 +27,7 @@ from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
 from lab.scenario.stage_diff import changes, difference
 from lab.scenario.stages import find_stage
-from lab.story.say import stated, text
+from lab.story.say import text, translated
 from lab.story.searches import summary
 from lab.text import WIDTH, hanging
 
@@ -48,7 +48,7 @@ def print_stages(name: str | None = None, is_json: bool = False) -> None:
     for stage in shelf.values():
         if before != (before := part(stage.name)):
             _say(f"\n[bold]{escape(text('part', before, language))}[/]")
-        title = stated(f"stage.{stage.name}.title", stage.story.title, language)
+        title = translated(f"stage.{stage.name}.title", stage.story.title, language)
         _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(title, WIDTH - wide - 4))}")
     _say(f"\n{text('page', 'more_of_stage', language)}{COMMAND} list stages NAME", style="dim")
 

@@ -22,7 +22,7 @@ from lab.language import Language
 from lab.report.html import in_both, named, page, page_of
 from lab.report.matrix import Cell, Origin
 from lab.report.statistics import geometric_mean
-from lab.story.say import ENGLISH, capital, claim, stated, text, words
+from lab.story.say import ENGLISH, capital, claim, text, translated, words
 from lab.story.verdict import because, promise
 from lab.text import printable, thousands
 
@@ -225,7 +225,7 @@ def not_shown(tested: TestedLock, language: Language = ENGLISH) -> list[str]:
 def mending(one: TestedClaim, language: Language = ENGLISH) -> str:
     """Return the cure of a promise that breaks: the idea of a stage, and the command that shows this stage's change."""
     stage = stages()[one.mended_by]
-    idea, command = stated(f"stage.{stage.name}.idea", stage.story.idea, language), f"lab diff {stage.follows} {stage.name}"
+    idea, command = translated(f"stage.{stage.name}.idea", stage.story.idea, language), f"lab diff {stage.follows} {stage.name}"
     return text("tested", "mends", language, idea=idea, command=command)
 
 

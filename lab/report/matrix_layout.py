@@ -13,7 +13,7 @@ from lab.paths import EXPECTED, INSTALLED
 from lab.report.chart import Mark
 from lab.report.matrix import Cell, lost_otherwise
 from lab.scenario import reader as scenarios
-from lab.story.say import stated
+from lab.story.say import translated
 
 Marks = dict[tuple[str, str], Mark]  # by scenario and stage
 
@@ -98,7 +98,7 @@ def layout(marks: Marks) -> Layout:
 
 def in_words(scenario: str, language: Language = Language.ENGLISH) -> str:
     """Return a scenario's name as words."""
-    return stated(f"scenario_name.{scenario}", scenario.replace("_", " "), language)
+    return translated(f"scenario_name.{scenario}", scenario.replace("_", " "), language)
 
 
 def _rows(names: set[str]) -> dict[str, list[str]]:

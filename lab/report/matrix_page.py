@@ -116,7 +116,7 @@ class MatrixPage:
             ],
             "about": {
                 name: [
-                    say.stated(f"scenario.{name}", scenario.title, self.language),
+                    say.translated(f"scenario.{name}", scenario.title, self.language),
                     scenario.tests.name,
                     promise(scenario.tests.name, self.language),
                 ]
@@ -151,14 +151,14 @@ class MatrixPage:
     def _why(self, cell: Cell) -> str:
         """Return the reason of the verdict, or why the cell was not run."""
         if cell.verdict:
-            return say.ended(cell.why(self.language).rstrip("."), self.language)
+            return say.as_sentence(cell.why(self.language).rstrip("."), self.language)
         if cell.missing:
             names = say.words(self.language)["mark"]["names_comma"].join(cell.missing)
             return self.say("not_installed", names=names)
         if cell.scenario in self.loaded and cell.stage in self.shelf:
             needs = self.loaded[cell.scenario].needs
             if lacks := [need for need in needs if not NEEDS[need][1](self.shelf[cell.stage])]:
-                what = say.stated(f"need.{lacks[0]}", NEEDS[lacks[0]][0], self.language)
+                what = say.translated(f"need.{lacks[0]}", NEEDS[lacks[0]][0], self.language)
                 return self.say("unfit", scenario=cell.scenario, stage=cell.stage, what=what)
         return self.say("does_not_fit") if cell.reason else self.say("was_not_run")
 

@@ -76,13 +76,13 @@ class RunPage(RunWords):
     def stage(self) -> str:
         """Return the stage's title; empty if the record of the run has none."""
         stage = self.result.record.stage
-        return say.stated(f"stage.{stage['name']}.title", stage.get("title", ""), self.language).replace("`", "")
+        return say.translated(f"stage.{stage['name']}.title", stage.get("title", ""), self.language).replace("`", "")
 
     def conditions(self) -> Iterator[tuple[str, str]]:
         """Yield the conditions of the run, each as its name and its value."""
         record, scenario = self.result.record, self.result.record.scenario
         yield self.say("run"), self.say("run_of", run=record.run, commit=record.commit or "–")
-        yield self.say("scenario"), say.stated(f"scenario.{scenario['name']}", scenario["title"], self.language)
+        yield self.say("scenario"), say.translated(f"scenario.{scenario['name']}", scenario["title"], self.language)
         of_lock = {"ttl_ms": record.stage["ttl_ms"], "lock_servers": record.lock_servers}
         several = {"processes": None if scenario.get("processes") == 1 else scenario.get("processes")}
         yield self.say("load"), run_data.load_in_words(scenario | of_lock | several, ALL_OF_THE_LOAD, self.language)
@@ -196,10 +196,10 @@ def _pictures(picture: Timeline, shown: Sequence[Window], pens: Sequence[RunPen]
     sentences = [say_run.title(window.picture, language) for window in shown]
     return {
         "style": STYLE,
-        "whole": say.ended(whole, language),
+        "whole": say.as_sentence(whole, language),
         "strip": drawing.overview(picture, [window.picture for window in shown]),
         "definitions": DEFINITIONS,
-        "axis": say.ended(say.text("lane", "axis", language), language),
+        "axis": say.as_sentence(say.text("lane", "axis", language), language),
         "windows": [
             {
                 "name": window.name,

@@ -74,7 +74,7 @@ class RunWords:
             fared = say.claim(broken.claim, "breaks", self.language)
         both = (self._number, fared) if broken is None or judgement.lost else (fared, self._number)
         first, *others = filter(None, both)
-        return [self.say("title", stage=judgement.stage, what=first), *(say.ended(one, self.language) for one in others)]
+        return [self.say("title", stage=judgement.stage, what=first), *(say.as_sentence(one, self.language) for one in others)]
 
     @property
     def _number(self) -> str:
@@ -126,7 +126,7 @@ class RunWords:
         """Return the observed facts in words, without the lost increments, which the bar shows."""
         facts = [fact for fact in one.seen if fact.code is not Code.LOST]
         words = verdict.seen(msgspec.structs.replace(one, seen=facts), self.language)
-        return say.ended(words, self.language) if words else ""
+        return say.as_sentence(words, self.language) if words else ""
 
     def claims(self) -> Iterator[str]:
         """Yield each claim of ``tested`` as a line of the terminal."""
@@ -140,7 +140,7 @@ class RunWords:
     def reasons(self) -> str:
         """Return why a run proves nothing, or why nothing was broken; empty if claim and bar already say it."""
         if self.judgement.verdict in (Verdict.VOID, Verdict.UNSEEN):
-            return say.ended(verdict.why(self.judgement, self.language), self.language)
+            return say.as_sentence(verdict.why(self.judgement, self.language), self.language)
         return ""
 
     @property

@@ -52,8 +52,8 @@ def terminal(**options: Any) -> Console:
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
     """Print the stage, the scenario and its notes, before the run."""
     language = of_environment(os.environ)
-    mark, title = say.words(language)["mark"], say.stated(f"scenario.{scenario.name}", scenario.title, language)
-    about = say.stated(f"stage.{stage.name}.title", stage.story.title, language)
+    mark, title = say.words(language)["mark"], say.translated(f"scenario.{scenario.name}", scenario.title, language)
+    about = say.translated(f"stage.{stage.name}.title", stage.story.title, language)
     console.print(f"[bold]{escape(stage.name)}[/]{mark['colon']}{escape(about)}")
     console.print(f"{escape(title)}{mark['colon']}{load_in_words(vars(scenario), language=language)}{mark['end']}", style="dim")
     for note in scenario.notes:

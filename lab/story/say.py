@@ -40,8 +40,8 @@ GOT_IT = (Kind.GRANTED, Kind.GRANTED_WITH_FENCE, Kind.BEGAN, Kind.BEGAN_WITHOUT_
 @cache
 def words(language: Language) -> dict[str, Any]:
     """Return the templates of a language."""
-    found = _of(_entries(), list(Language).index(language))
-    return found | (_of_scenarios() if language is Language.CHINESE else {})
+    found = _in_language(_entries(), list(Language).index(language))
+    return found | (_chinese_of_scenarios() if language is Language.CHINESE else {})
 
 
 @cache
@@ -49,46 +49,46 @@ def _entries() -> dict[str, Any]:
     return tomllib.loads(WORDS.read_text(encoding="utf-8"))
 
 
-def _of(table: Mapping[str, Any], place: int) -> dict[str, Any]:
+def _in_language(table: Mapping[str, Any], place: int) -> dict[str, Any]:
     """Return a table with the texts of one language. place: which of the texts of an entry; an entry without it is left out."""
     found: dict[str, Any] = {}
-    for name, one in table.items():
-        texts = [None, one] if isinstance(one, str) else one
-        if isinstance(one, dict):
-            found[name] = _of(one, place)
+    for name, entry in table.items():
+        texts = [None, entry] if isinstance(entry, str) else entry
+        if isinstance(entry, dict):
+            found[name] = _in_language(entry, place)
         elif texts[place:] and texts[place] is not None:
             found[name] = texts[place]
     return found
 
 
-def _of_scenarios() -> dict[str, Any]:
+def _chinese_of_scenarios() -> dict[str, Any]:
     """Return the Chinese of the lab's scenarios, which stands in their files: their titles, and their names in a picture."""
     files = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in SCENARIOS.glob("*.toml")}
     keys = {"scenario": "title_zh", "scenario_name": "name_zh"}
-    return {table: {name: one[key] for name, one in files.items() if key in one} for table, key in keys.items()}
+    return {table: {name: file[key] for name, file in files.items() if key in file} for table, key in keys.items()}
 
 
 def text(table: str, name: str, language: Language = ENGLISH, n: int = 1, **places: object) -> str:
     """Return a text of a table. n: how many; it is a place as well."""
-    there = words(language)[table]
-    made: str = (there.get(f"{name}_several") if n != 1 else None) or there[name]
-    return made.format(n=n, **places)
+    templates = words(language)[table]
+    chosen: str = (templates.get(f"{name}_several") if n != 1 else None) or templates[name]
+    return chosen.format(n=n, **places)
 
 
-def stated(name: str, english: str, language: Language = ENGLISH) -> str:
+def translated(name: str, english: str, language: Language = ENGLISH) -> str:
     """Return a text whose English is in the code, such as a claim in ``app/lock.py``; in English if it has no Chinese.
 
     name: the table and the name of its Chinese in ``words.toml``: ``claim.exclusive``.
     """
-    there: Any = words(language)
+    entry: Any = words(language)
     for part in name.split("."):
-        there = there.get(part, {})
-    return str(there or english)
+        entry = entry.get(part, {})
+    return str(entry or english)
 
 
-def mechanism(one: Mechanism, language: Language = ENGLISH) -> str:
+def mechanism(name: Mechanism, language: Language = ENGLISH) -> str:
     """Return why a promise was broken."""
-    return text("mechanism", one, language)
+    return text("mechanism", name, language)
 
 
 def claim(name: str, form: str, language: Language = ENGLISH) -> str:
@@ -96,84 +96,85 @@ def claim(name: str, form: str, language: Language = ENGLISH) -> str:
     return str(words(language)[form].get(name, name))
 
 
-def clause(one: Happening, language: Language = ENGLISH, form: str = "long") -> str:
+def clause(happening: Happening, language: Language = ENGLISH, form: str = "long") -> str:
     """Return a happening in the words of a form, with the places filled."""
-    return filled(template(one, language, form), one, language)
+    return filled(template(happening, language, form), happening, language)
 
 
-def filled(made: str, one: Happening, language: Language, decimals: int = 2) -> str:
+def filled(pattern: str, happening: Happening, language: Language, decimals: int = 2) -> str:
     """Return a template with its places filled. decimals: of the seconds in a moment of a run."""
-    return made.format_map(_places(one, language) | _places_of_run(one, language, decimals))
+    return pattern.format_map(_places(happening, language) | _places_of_run(happening, language, decimals))
 
 
-def template(one: Happening, language: Language, form: str) -> str:
+def template(happening: Happening, language: Language, form: str) -> str:
     """Return the words of a form, before its places are filled."""
-    there: Mapping[str, str] = words(language)["kind"][one.kind]
-    several = len(one.others) > 1 or len(one.servers) > 1 or one.number != 1 or (one.kind in LOSSES and one.value > 1)
-    return (there.get(f"{form}_several") if several else None) or there[form]
+    forms: Mapping[str, str] = words(language)["kind"][happening.kind]
+    lost = happening.value if happening.kind in LOSSES else 1
+    several = happening.number != 1 or max(len(happening.others), len(happening.servers), lost) > 1
+    return (forms.get(f"{form}_several") if several else None) or forms[form]
 
 
-def has(one: Happening, form: str) -> bool:
+def has(happening: Happening, form: str) -> bool:
     """Return whether a kind of happening has words of a form."""
-    return form in words(ENGLISH)["kind"][one.kind]
+    return form in words(ENGLISH)["kind"][happening.kind]
 
 
-def _places(one: Happening, language: Language) -> dict[str, object]:
+def _places(happening: Happening, language: Language) -> dict[str, object]:
     of_fault = words(language)["remark"]
-    numbers = [str(server) for server in one.servers]
+    numbers = [str(server) for server in happening.servers]
     return {
-        "actor": one.actor,
-        "others": listed(one.others, language),
-        "value": one.value,
-        "over": one.over,
-        "ms": f"{one.at_ms:.10g}",
-        "s": seconds(one.at_ms),
-        "code": one.code,
+        "actor": happening.actor,
+        "others": listed(happening.others, language),
+        "value": happening.value,
+        "over": happening.over,
+        "ms": f"{happening.at_ms:.10g}",
+        "s": seconds(happening.at_ms),
+        "code": happening.code,
         "servers": _servers(numbers, language) if numbers else "",
-        "server": text("mark", "server_row", language, one.servers[0]) if one.servers else "",
-        "remark": of_fault.get(one.fault, ""),
-        "thread": of_fault["background"] if one.background else "",
-        "worked": words(language)["why"][one.why]["worked"] if one.why else "",
+        "server": text("mark", "server_row", language, happening.servers[0]) if happening.servers else "",
+        "remark": of_fault.get(happening.fault, ""),
+        "thread": of_fault["background"] if happening.background else "",
+        "worked": words(language)["why"][happening.why]["worked"] if happening.why else "",
     }
 
 
-def _places_of_run(one: Happening, language: Language, decimals: int) -> dict[str, object]:
-    there = words(language)
-    named: dict[str, object] = {
-        "place": one.place,
-        "other_place": one.other_place,
-        "others": listed(one.others, language),
-        "value": one.value,
-        "n": thousands(one.number),
-        "of": thousands(one.of),
-        "at": text("piece", "moment", language, s=f"{one.at_ms / 1000:.{decimals}f}"),
-        "for_ms": milliseconds(one.for_ms),
-        "for_s": f"{one.for_ms / 1000:.1f}",
-        "from_s": f"{one.at_ms / 1000:.2f}",
-        "ttl_ms": thousands(one.ttl_ms),
-        "fault": fault(one.fault, language),
-        "cause": mechanism(one.cause, language) if one.cause is not None else "",
+def _places_of_run(happening: Happening, language: Language, decimals: int) -> dict[str, object]:
+    templates = words(language)
+    places: dict[str, object] = {
+        "place": happening.place,
+        "other_place": happening.other_place,
+        "others": listed(happening.others, language),
+        "value": happening.value,
+        "n": thousands(happening.number),
+        "of": thousands(happening.of),
+        "at": text("piece", "moment", language, s=f"{happening.at_ms / 1000:.{decimals}f}"),
+        "for_ms": milliseconds(happening.for_ms),
+        "for_s": f"{happening.for_ms / 1000:.1f}",
+        "from_s": f"{happening.at_ms / 1000:.2f}",
+        "ttl_ms": thousands(happening.ttl_ms),
+        "fault": fault(happening.fault, language),
+        "cause": mechanism(happening.cause, language) if happening.cause is not None else "",
     }
 
-    def piece(name: str, is_there: object) -> str:
-        return str(there["piece"][name]).format_map(named) if is_there else ""
+    def piece(name: str, is_known: object) -> str:
+        return str(templates["piece"][name]).format_map(places) if is_known else ""
 
-    return named | {
-        "got": piece("got" if one.locked else "entered", True),
-        "held": piece("held" if one.locked else "worked", True),
-        "lease": piece("lease_timed" if one.ttl_ms else "lease", True),
-        "lasting": piece("lasting", one.for_ms),
-        "time": piece("time", one.for_ms),
-        "votes": piece("votes", one.of),
-        "in_others": piece("in_others", one.others),
-        "key": _key(one.key, language),
-        "wanted": _key(one.wanted, language),
+    return places | {
+        "got": piece("got" if happening.locked else "entered", True),
+        "held": piece("held" if happening.locked else "worked", True),
+        "lease": piece("lease_timed" if happening.ttl_ms else "lease", True),
+        "lasting": piece("lasting", happening.for_ms),
+        "time": piece("time", happening.for_ms),
+        "votes": piece("votes", happening.of),
+        "in_others": piece("in_others", happening.others),
+        "key": _key(happening.key, language),
+        "wanted": _key(happening.wanted, language),
     }
 
 
 def _key(name: str, language: Language) -> str:
-    there = words(language)["piece"]
-    return str(there["key"]).format(key=name) if name else str(there["a_key"])
+    pieces = words(language)["piece"]
+    return str(pieces["key"]).format(key=name) if name else str(pieces["a_key"])
 
 
 def fault(name: str, language: Language = ENGLISH) -> str:
@@ -192,8 +193,8 @@ def milliseconds(ms: float) -> str:
 
 
 def _servers(numbers: Sequence[str], language: Language) -> str:
-    there = words(language)["mark"]
-    return str((there.get("server_several") if len(numbers) > 1 else None) or there["server"]).format(n=listed(numbers, language))
+    marks = words(language)["mark"]
+    return str((marks.get("server_several") if len(numbers) > 1 else None) or marks["server"]).format(n=listed(numbers, language))
 
 
 def listed(names: Sequence[str], language: Language = ENGLISH) -> str:
@@ -213,44 +214,45 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def ended(sentence: str, language: Language = ENGLISH) -> str:
+def as_sentence(sentence: str, language: Language = ENGLISH) -> str:
     """Return a text as a sentence of its own."""
     return f"{capital(sentence)}{words(language)['mark']['end']}"
 
 
-def alone(one: Happening, language: Language = ENGLISH) -> str:
+def alone(happening: Happening, language: Language = ENGLISH) -> str:
     """Return a happening as a sentence of its own, with its actor if it has one."""
-    if one.background and has(one, "background"):
-        return clause(one, language, "background")
-    if has(one, "alone"):
-        return clause(one, language, "alone")
-    return f"{one.actor} {clause(one, language)}".strip()
+    if happening.background and has(happening, "background"):
+        return clause(happening, language, "background")
+    if has(happening, "alone"):
+        return clause(happening, language, "alone")
+    return f"{happening.actor} {clause(happening, language)}".strip()
 
 
-def did(parts: Sequence[Happening], language: Language = ENGLISH) -> str:
+def effects(parts: Sequence[Happening], language: Language = ENGLISH) -> str:
     """Return the effects of one event as a sentence without its end: "A sets the key of the lock, and the reply is lost"."""
     first, *others = parts
     return str(words(language)["mark"]["then"]).join([alone(first, language), *(_then(one, language) for one in others)])
 
 
-def _then(one: Happening, language: Language) -> str:
-    return clause(one, language, "long" if has(one, "long") else "alone")
+def _then(happening: Happening, language: Language) -> str:
+    return clause(happening, language, "long" if has(happening, "long") else "alone")
 
 
-def broken(one: Happening, language: Language = ENGLISH) -> str:
+def broken(happening: Happening, language: Language = ENGLISH) -> str:
     """Return how a claim breaks, with the letters of the clients if they are known."""
-    return alone(one, language) if one.actor or one.others or not has(one, "anybody") else clause(one, language, "anybody")
+    is_known = happening.actor or happening.others or not has(happening, "anybody")
+    return alone(happening, language) if is_known else clause(happening, language, "anybody")
 
 
-def breaking(one: Happening, language: Language = ENGLISH) -> str:
+def breaking(happening: Happening, language: Language = ENGLISH) -> str:
     """Return how a claim breaks, in few words."""
-    known = one.actor or one.others or not has(one, "anybody")
-    return clause(one, language, "title") if known and has(one, "title") else broken(one, language)
+    is_known = happening.actor or happening.others or not has(happening, "anybody")
+    return clause(happening, language, "title") if is_known and has(happening, "title") else broken(happening, language)
 
 
-def cause(one: Happening, language: Language = ENGLISH) -> str:
+def cause(happening: Happening, language: Language = ENGLISH) -> str:
     """Return how a claim breaks, without its clients; of a lost increment, why."""
-    return clause(one, language, "cause" if has(one, "cause") else "anybody")
+    return clause(happening, language, "cause" if has(happening, "cause") else "anybody")
 
 
 def truth(why: str, language: Language = ENGLISH) -> str:
@@ -291,7 +293,7 @@ def sentences(story: Story, language: Language = ENGLISH) -> str:
     last = story.scenes[-1] if story.scenes else None
     if last is not None:
         told += [broken(harm, language) for harm in last.breaks if not _is_told(harm, last.did)]
-    return str(words(language)["mark"]["gap"]).join(ended(sentence, language) for sentence in told)
+    return str(words(language)["mark"]["gap"]).join(as_sentence(sentence, language) for sentence in told)
 
 
 def _is_told(harm: Happening, happenings: Sequence[Happening]) -> bool:
@@ -333,9 +335,9 @@ def _together(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _goes_on(last: Part, part: Part) -> bool:
-    one, other = last[0], part[0]
-    same = (one.kind, one.actor, one.others) == (other.kind, other.actor, other.others)
-    return same and one.kind in VOTES and len(last) == 1
+    before, after = last[0], part[0]
+    same = (before.kind, before.actor, before.others) == (after.kind, after.actor, after.others)
+    return same and before.kind in VOTES and len(last) == 1
 
 
 def _groups(parts: Iterable[Part]) -> Iterator[list[Part]]:
@@ -359,23 +361,23 @@ def _sentence(parts: Sequence[Part], language: Language) -> str:
     first, *others = parts
     marks = words(language)["mark"]
     if not others:
-        return did(first, language)
+        return effects(first, language)
     *middle, (last,) = others
-    begin: str = marks["comma"].join([did(first, language), *(clause(one, language) for (one,) in middle)])
+    begin: str = marks["comma"].join([effects(first, language), *(clause(one, language) for (one,) in middle)])
     return f"{begin}{marks['and']}{clause(last, language)}"
 
 
 def row(scene: Scene, language: Language = ENGLISH) -> str:
     """Return the words next to the row of an event: its command, fault or step of the clock, and the reply."""
-    one = scene.row
-    if has(one, "row"):
-        made = clause(one, language, "row")
-        made = f"{one.actor} {made}" if one.kind is Kind.COMMAND and not one.place else made
+    happening = scene.row
+    if has(happening, "row"):
+        line = clause(happening, language, "row")
+        line = f"{happening.actor} {line}" if happening.kind is Kind.COMMAND and not happening.place else line
     else:
-        made = alone(one, language)
-    if one.kind is Kind.CLOCK:
+        line = alone(happening, language)
+    if happening.kind is Kind.CLOCK:
         for ended_by in scene.did:
-            made = text("story", "ends", language, row=made, what=clause(ended_by, language, "row"))
+            line = text("story", "ends", language, row=line, what=clause(ended_by, language, "row"))
         if scene.asked_in_vain:
-            made = text("story", "in_vain", language, scene.asked_in_vain, row=made)
-    return text("story", "reply", language, row=made, code=scene.reply) if scene.reply else made
+            line = text("story", "in_vain", language, scene.asked_in_vain, row=line)
+    return text("story", "reply", language, row=line, code=scene.reply) if scene.reply else line

@@ -171,9 +171,8 @@ class DrawnFault(msgspec.Struct, array_like=True):
     recovered: int
     # when the replica's process was up again; NEVER if it had not died
     back: int = NEVER
-    # when another request got the lock; NEVER if none did
+    # when another request, ``next_request``, got the lock; NEVER if none did
     next_got: int = NEVER
-    # the request that got the lock then
     next_request: str = ""
     # the effect of the fault
     effect: Effect = Effect.OTHER

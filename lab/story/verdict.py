@@ -15,7 +15,7 @@ from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.language import Language
 from lab.scenario.requirements import MEASURES
-from lab.story.say import ENGLISH, listed, mechanism, stated, text, words
+from lab.story.say import ENGLISH, listed, mechanism, text, translated, words
 
 NAMED = 3  # commands and clients in a sentence
 HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # the facts that follow explain them
@@ -138,12 +138,12 @@ def promise(claim: str, language: Language) -> str:
     """Return a claim as its sentence."""
     if claim not in Claim.__members__:
         return claim  # a damaged record may name a claim that there is not
-    return stated(f"claim.{claim}", Claim[claim].value, language)
+    return translated(f"claim.{claim}", Claim[claim].value, language)
 
 
 def measure(name: str, language: Language) -> str:
     """Return the name of the events that a measure of the danger counts."""
-    return stated(f"measure.{name}", MEASURES.get(name, name), language)
+    return translated(f"measure.{name}", MEASURES.get(name, name), language)
 
 
 def _others(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:

@@ -24,7 +24,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 def refused(why: str | None) -> dict[str, str]:
     """Return a refusal as the pages get it: in English, and the lab's own ones in Chinese as well."""
     said = {"refused": str(why)}
-    return said | ({"zh": say.stated(f"refusal.{why.name}", why, Language.CHINESE)} if isinstance(why, Refusal) else {})
+    return said | ({"zh": say.translated(f"refusal.{why.name}", why, Language.CHINESE)} if isinstance(why, Refusal) else {})
 
 
 def text(

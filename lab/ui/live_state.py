@@ -116,7 +116,7 @@ class LiveState:
         about = {
             "stage": stage.name,
             "scenario": scenario.name,
-            "title": {one: say.stated(f"scenario.{scenario.name}", scenario.title, one) for one in Language},
+            "title": {one: say.translated(f"scenario.{scenario.name}", scenario.title, one) for one in Language},
             "requests": scenario.requests,
             "replicas": scenario.replicas,
             "live": "gap" if claim in question.SAFE else "failed",

@@ -44,8 +44,8 @@ def id_of_problem(stage: Stage) -> str:
 
 def _problem(name: str, *, language: Language = ENGLISH) -> str:
     stage = _stage(name)
-    problem = say.stated(id_of_problem(stage), stage.story.problem, language)
-    idea, source = (say.stated(f"stage.{name}.{part}", getattr(stage.story, part), language) for part in ("idea", "source"))
+    problem = say.translated(id_of_problem(stage), stage.story.problem, language)
+    idea, source = (say.translated(f"stage.{name}.{part}", getattr(stage.story, part), language) for part in ("idea", "source"))
     cited = text("chapter", "source", language, source=source) if source else ""
     return text("chapter", "problem", language, problem=problem, idea=idea) + cited
 
@@ -58,7 +58,7 @@ def _still(name: str, *, language: Language = ENGLISH) -> str:
     gap, comma = (say.words(language)["mark"][name] for name in ("gap", "names_comma"))
     left = {f"stage.{name}.still_{number}": line for number, line in enumerate(story.still, 1)}
     solved = {problem: f"{gap}→ {comma.join(stages)}" for problem, stages in answers.items()}
-    lines = [f"- {say.stated(problem, line, language)}{solved.get(problem, '')}" for problem, line in left.items()]
+    lines = [f"- {say.translated(problem, line, language)}{solved.get(problem, '')}" for problem, line in left.items()]
     commands = "\n".join(f".venv/bin/{line}" for line in story.see_it)
     return "\n".join([*lines, "", text("chapter", "see_it", language), "", "```sh", commands, "```", ""])
 
@@ -97,7 +97,7 @@ def _neighbours(name: str, *, language: Language = ENGLISH) -> str:
 
 def _picture(stage: str, scenario_name: str, *, language: Language = ENGLISH) -> str:
     picture = figures.of(stage, scenario_name)
-    title = say.stated(f"scenario.{scenario_name}", reader.load(scenario_name).title, language)
+    title = say.translated(f"scenario.{scenario_name}", reader.load(scenario_name).title, language)
     source = UP + picture.shown(language).relative_to(HOME).as_posix()
     mark = say.words(language)["mark"]
     caption = f"{say_run.caption(timeline(picture), language)}{mark['gap']}{result(picture).judgement.verdict}{mark['end']}"

@@ -35,8 +35,8 @@ def broken_by(board: Board, move: Move, finding: Finding) -> str:
 def _sentence(parts: tuple[Happening, ...], language: Language) -> str:
     (first, *others) = parts
     if first.kind in (Kind.LOCK_EXPIRED, Kind.VOTES_EXPIRED):
-        return say.ended(say.clause(first, language, "row"), language)  # the sentence before has the time
-    return say.ended(say.did((first, *others), language), language)
+        return say.as_sentence(say.clause(first, language, "row"), language)  # the sentence before has the time
+    return say.as_sentence(say.effects((first, *others), language), language)
 
 
 def _facts(board: Board, move: Move) -> EventFacts:

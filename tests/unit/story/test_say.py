@@ -44,7 +44,7 @@ def templates(language):
     return found
 
 
-def stated():
+def translated():
     """Return the texts whose English is next to their subject, by the names of their Chinese."""
     found = {f"{table}.{one.name}": one.value for table, kind in (("claim", Claim), ("refusal", Refusal)) for one in kind}
     found |= {f"measure.{name}": text for name, text in MEASURES.items()}
@@ -76,8 +76,8 @@ def test_texts_of_the_code_have_their_chinese():
     """Each text of a claim, a measure, a need, a stage or a scenario has its Chinese, and each Chinese text has its English."""
     there = {".".join(filter(None, one)) for one in templates(CHINESE) if one[0] in STATED}
 
-    assert sorted(there ^ stated().keys()) == []
-    assert [name for name, english in stated().items() if say.stated(name, english, ENGLISH) != english] == []
+    assert sorted(there ^ translated().keys()) == []
+    assert [name for name, english in translated().items() if say.translated(name, english, ENGLISH) != english] == []
 
 
 # tables whose names another test checks: codes and bounds
