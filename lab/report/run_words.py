@@ -125,7 +125,7 @@ class RunWords:
     def _seen(self, one: Violation) -> str:
         """Return the observed facts in words, without the lost increments, which the bar shows."""
         facts = [fact for fact in one.seen if fact.code is not Code.LOST]
-        words = verdict.seen(msgspec.structs.replace(one, seen=facts), self.language)
+        words = verdict.seen_facts(msgspec.structs.replace(one, seen=facts), self.language)
         return say.as_sentence(words, self.language) if words else ""
 
     def claims(self) -> Iterator[str]:

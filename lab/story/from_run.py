@@ -113,7 +113,7 @@ def of_a_fault(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
     life = picture.lease(holder) if holder is not None else None
     if holder is not None and life is not None and life.how == "expired" and _is_over(life, fault.next_got):
         yield Happening(Kind.LEASE_ENDED, min(life.due, fault.next_got) / 1000, holder.request, ttl_ms=picture.ttl / 1000)
-    yield _next(picture, fault)
+    yield _next_grant(picture, fault)
     in_vain = sum(fault.at < waited.gave_up <= fault.next_got for waited in picture.waited)
     if fault.next_got == NEVER:
         yield from _gave_up(picture, fault)
@@ -128,7 +128,7 @@ def _is_over(life: Life, got: int) -> bool:
     return NEVER not in (life.due, got) and life.due <= got + RECEIVED_WITHIN_US
 
 
-def _next(picture: Timeline, fault: DrawnFault) -> Happening:
+def _next_grant(picture: Timeline, fault: DrawnFault) -> Happening:
     """Return which request got the lock after a fault; or that none did until the end of the run."""
     died, others = fault.back != NEVER, (fault.request,) if fault.request else ()
     if fault.next_got == NEVER:
@@ -170,14 +170,14 @@ def aftermath(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
     own = [held for held in picture.held if held.request == fault.request]
     refused = next((held for held in own if held.is_refused), None)
     if fault.next_got == NEVER:
-        yield from (_next(picture, fault), *_gave_up(picture, fault))
+        yield from (_next_grant(picture, fault), *_gave_up(picture, fault))
     elif refused is None:
-        yield from (*_kept_from_writing(fault, own), *(tuple(_nobody_since(picture, fault)) or (_next(picture, fault),)))
+        yield from (*_kept_from_writing(fault, own), *(tuple(_nobody_since(picture, fault)) or (_next_grant(picture, fault),)))
     else:
-        yield from (*_kept_from_writing(fault, own), *_why(picture, refused))
+        yield from (*_kept_from_writing(fault, own), *_why_refused(picture, refused))
 
 
-def _why(picture: Timeline, refused: DrawnGrant) -> Iterator[Happening]:
+def _why_refused(picture: Timeline, refused: DrawnGrant) -> Iterator[Happening]:
     """Yield by which number a resource refused a write: its fence; without one, how many such writes the picture has."""
     others = sum(held.is_refused for held in picture.held) - 1
     if refused.fences is not None:

@@ -26,26 +26,27 @@ def caption(picture: Timeline, language: Language = ENGLISH, without_steps: bool
     """Return the caption of a picture. without_steps: the steps of its loss stand beside it."""
     happened = from_run.caption(picture)
     decimals = decimals_of([one.at_ms for part in happened for one in part if _has_moment(one)])
-    said = [_joined(part, "caption", "steps", language, decimals) for part in happened]
+    sentences = [_joined(part, "caption", "steps", language, decimals) for part in happened]
     if picture.focus != NEVER and not without_steps:
-        said += _of_a_loss(picture, language)
+        sentences += _of_a_loss(picture, language)
     mark = say.words(language)["mark"]
     gap: str = mark["gap"]
-    return gap.join(one + mark["end"] for one in said)
+    return gap.join(one + mark["end"] for one in sentences)
 
 
 def _of_a_loss(picture: Timeline, language: Language) -> Iterator[str]:
     """Yield the steps of a loss with the names of its requests and the moments; then the cause, and the losses of the run."""
     found, names = of_focus(picture)
     for step, at in zip(found, clocks(found, language), strict=True):
-        named = tuple(_named(one, names) for one in step)
+        named = tuple(_with_names(one, names) for one in step)
         yield say.text("steps", "timed", language, what=_of_a_step(named, language), at=at)
     yield _joined(from_run.outcome(picture), "caption", "steps", language)
 
 
-def _named(one: Happening, names: Mapping[str, str]) -> Happening:
+def _with_names(happening: Happening, names: Mapping[str, str]) -> Happening:
     """Return a step with its requests, by their names in place of their letters."""
-    return replace(one, actor=names.get(one.actor, one.actor), others=tuple(names.get(other, other) for other in one.others))
+    others = tuple(names.get(other, other) for other in happening.others)
+    return replace(happening, actor=names.get(happening.actor, happening.actor), others=others)
 
 
 def title(picture: Timeline, language: Language = ENGLISH) -> str:
@@ -53,10 +54,10 @@ def title(picture: Timeline, language: Language = ENGLISH) -> str:
     *happened, last = from_run.title(picture)
     if last.kind not in COSTS:
         happened.append(last)
-    what = _joined(happened, "title", "titles", language)
-    made = say.text("run", "title", language, stage=picture.stage, what=what)
-    cost = say.text("run", "cost", language, title=made, cost=say.clause(last, language, "title"))
-    return cost if last.kind in COSTS and len(cost) <= LONGEST else made
+    subject = _joined(happened, "title", "titles", language)
+    short = say.text("run", "title", language, stage=picture.stage, what=subject)
+    cost = say.text("run", "cost", language, title=short, cost=say.clause(last, language, "title"))
+    return cost if last.kind in COSTS and len(cost) <= LONGEST else short
 
 
 def decimals_of(moments_ms: Sequence[float], fewest: int = 2) -> int:
@@ -66,9 +67,9 @@ def decimals_of(moments_ms: Sequence[float], fewest: int = 2) -> int:
     return next(decimals for decimals, least in DECIMALS.items() if gap >= least and decimals >= fewest)
 
 
-def _has_moment(one: Happening) -> bool:
+def _has_moment(happening: Happening) -> bool:
     """Return whether a caption states when it happened. A fault needs no decimals of its own: it begins at a command."""
-    return one.kind is not Kind.FAULT and AT in say.template(one, ENGLISH, "caption")
+    return happening.kind is not Kind.FAULT and AT in say.template(happening, ENGLISH, "caption")
 
 
 def _joined(happened: Sequence[Happening], form: str, mark: str, language: Language, decimals: int = 2) -> str:
@@ -95,23 +96,23 @@ def of_a_step(step: Step, language: Language = ENGLISH) -> str:
 def _of_a_step(step: Step, language: Language) -> str:
     first, *others = step
     if first.kind not in OWN:
-        return _of_nobody(first, language)
+        return _of_no_holder(first, language)
     mark, does = say.words(language)["mark"], [say.clause(one, language) for one in others]
     end = f"{mark['comma'] if does[:-1] else ''}{mark['comma'].join(does[:-1])}{mark['and']}{does[-1]}" if does else ""
     return f"{say.alone(first, language)}{end}"
 
 
-def _of_nobody(one: Happening, language: Language) -> str:
+def _of_no_holder(happening: Happening, language: Language) -> str:
     """Return an event that is no holder's; a fault by its effect."""
-    effect: str = say.words(language)["effect"].get(one.effect, "")
-    if not effect and not say.has(one, "alone"):
-        return say.alone(one, language)
-    return say.filled(say.capital(effect or say.template(one, language, "alone")), one, language)
+    effect: str = say.words(language)["effect"].get(happening.effect, "")
+    if not effect and not say.has(happening, "alone"):
+        return say.alone(happening, language)
+    return say.filled(say.capital(effect or say.template(happening, language, "alone")), happening, language)
 
 
-def at_mark(one: Happening, language: Language = ENGLISH) -> str:
+def at_mark(happening: Happening, language: Language = ENGLISH) -> str:
     """Return the words at the mark of a happening."""
-    return say.clause(one, language, "mark" if say.has(one, "mark") else "long")
+    return say.clause(happening, language, "mark" if say.has(happening, "mark") else "long")
 
 
 def clocks(steps: Sequence[Step], language: Language = ENGLISH) -> list[str]:
@@ -128,14 +129,13 @@ def heading(found: StepsOfLoss, language: Language = ENGLISH) -> str:
 
 def title_of_steps(found: StepsOfLoss, language: Language = ENGLISH) -> str:
     """Return the title of the picture of a loss."""
-    what = say.clause(found.harm, language, "title")
     return say.text(
         "steps",
         "title" if found.has_counter else "title_of_wait",
         language,
         stage=found.stage,
         number=_number(found, language),
-        what=what,
+        what=say.clause(found.harm, language, "title"),
     )
 
 
@@ -143,9 +143,8 @@ def _number(found: StepsOfLoss, language: Language) -> str:
     return say.text("steps", f"number_{len(found.steps)}", language)
 
 
-def named(who: tuple[str, str], language: Language = ENGLISH) -> str:
-    """Return a request with its replica."""
-    request, replica = who
+def with_replica(request: str, replica: str, language: Language = ENGLISH) -> str:
+    """Return the name of a request with its replica."""
     return say.text("steps", "named", language, request=request, replica=replica)
 
 
@@ -154,8 +153,8 @@ def page_of_steps(found: StepsOfLoss, language: Language = ENGLISH) -> dict[str,
     happened = [of_a_step(step, language) for step in found.steps]
     return {
         "heading": heading(found, language),
-        "a": named(found.a, language),
-        "b": named(found.b, language),
+        "a": with_replica(*found.a, language),
+        "b": with_replica(*found.b, language),
         "cause": say.mechanism(found.harm.cause, language) if found.harm.cause is not None else "",
         "said": [{"clock": clock, "sentence": one} for clock, one in zip(clocks(found.steps, language), happened, strict=True)],
     }

@@ -49,16 +49,16 @@ def in_words(count: int, language: Language = ENGLISH) -> str:
     return str(words(language)["search"].get(f"number_{count}", count))
 
 
-def summary(one: Summary, ttl_ms: int, language: Language = ENGLISH) -> str:
+def summary(decided: Summary, ttl_ms: int, language: Language = ENGLISH) -> str:
     """Return the decision of all searches about one claim."""
-    if one.broken is not None:
-        return _breaks(one.broken, ttl_ms, language)
+    if decided.broken is not None:
+        return _breaks(decided.broken, ttl_ms, language)
     found = []
-    if one.held:
-        name = "holds_in" if one.schedules else "holds"
-        found.append(text("search", name, language, one.schedules or 1, schedules=thousands(one.schedules)))
-    if one.undecided:
-        found.append(text("search", "not_decided", language, what=_in_short(one.undecided, ttl_ms, language)))
+    if decided.held:
+        name = "holds_in" if decided.schedules else "holds"
+        found.append(text("search", name, language, decided.schedules or 1, schedules=thousands(decided.schedules)))
+    if decided.undecided:
+        found.append(text("search", "not_decided", language, what=_in_short(decided.undecided, ttl_ms, language)))
     return str(words(language)["mark"]["part"]).join(found)
 
 
@@ -67,19 +67,19 @@ def kept_story(found: KeptDecision) -> Story | None:
     return msgspec.convert(found.story, Story | None)
 
 
-def share(one: CheapestBreak, language: Language = ENGLISH) -> str:
+def share(found: CheapestBreak, language: Language = ENGLISH) -> str:
     """Return how many schedules of its search break the claim; empty if they are not counted."""
-    if one.share is None:
+    if found.share is None:
         return ""
-    broken, schedules = map(thousands, one.share)
+    broken, schedules = map(thousands, found.share)
     return text("search", "share", language, broken=broken, schedules=schedules)
 
 
-def _breaks(one: CheapestBreak, ttl_ms: int, language: Language) -> str:
-    with_what = conditions(one.search, ttl_ms, language)
-    if one.share is not None:
-        with_what += text("search", "in_share", language, share=share(one, language))
-    return text("search", "breaks", language, one.events, conditions=with_what)
+def _breaks(found: CheapestBreak, ttl_ms: int, language: Language) -> str:
+    with_what = conditions(found.search, ttl_ms, language)
+    if found.share is not None:
+        with_what += text("search", "in_share", language, share=share(found, language))
+    return text("search", "breaks", language, found.events, conditions=with_what)
 
 
 def _in_short(searches: Sequence[Search], ttl_ms: int, language: Language) -> str:

@@ -58,14 +58,14 @@ Step = tuple[Happening, ...]
 Ranked = tuple[int, Happening]
 
 
-def holder(one: Happening) -> Line | None:
+def holder(happening: Happening) -> Line | None:
     """Return the holder that does it; None if neither does."""
-    return Line(one.actor) if one.kind in OWN else None
+    return Line(happening.actor) if happening.kind in OWN else None
 
 
-def lines_of(one: Happening) -> tuple[Line, Line]:
+def lines_of(happening: Happening) -> tuple[Line, Line]:
     """Return the lifelines from which and to which a happening goes; twice the same one if it happens at one lifeline."""
-    own, kind = holder(one), one.kind
+    own, kind = holder(happening), happening.kind
     if own is not None:
         source = Line.LOCK if kind in FROM_LOCK else Line.COUNTER if kind is Kind.READ else own
         return source, Line.COUNTER if kind in WRITES else Line.LOCK if kind is Kind.ASKED else own
@@ -74,9 +74,9 @@ def lines_of(one: Happening) -> tuple[Line, Line]:
     if kind is Kind.GOT_MEANWHILE:
         return Line.LOCK, Line.THIRD
     line = Line.COUNTER if kind is Kind.RESTORED else Line.LOCK
-    if kind in (Kind.FAULT, Kind.FAULT_ANYWHERE) and one.effect not in OF_THE_STORE:
-        known = Line(one.actor) if one.actor in (Line.A, Line.B) else Line.THIRD if one.actor else line
-        line = Line.A if one.effect == Effect.RENEWAL_FAILS else known
+    if kind in (Kind.FAULT, Kind.FAULT_ANYWHERE) and happening.effect not in OF_THE_STORE:
+        known = Line(happening.actor) if happening.actor in (Line.A, Line.B) else Line.THIRD if happening.actor else line
+        line = Line.A if happening.effect == Effect.RENEWAL_FAILS else known
     return line, line
 
 

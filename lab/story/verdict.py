@@ -40,44 +40,44 @@ class Grounds(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 def grounds(judgement: Judgement) -> Grounds:
     """Return the part of a judgement that gives the reasons of its verdict."""
-    said = [one for one in judgement.violations if one.breaks_promise or one.claim == judgement.claim]
+    told = (one for one in judgement.violations if one.breaks_promise or one.claim == judgement.claim)
     names = set(Grounds.__struct_fields__) - {"violations"}
-    return Grounds(**{name: getattr(judgement, name) for name in names}, violations=[replace(one, evidence=[]) for one in said])
+    return Grounds(**{name: getattr(judgement, name) for name in names}, violations=[replace(one, evidence=[]) for one in told])
 
 
-def fact(one: Fact, language: Language = ENGLISH) -> str:
+def fact(found: Fact, language: Language = ENGLISH) -> str:
     """Return one fact."""
-    places = asdict(one) | {"name": one.code, "measure": one.name} | _lists(one, language)
-    if one.code is Code.DAMAGED:
-        places["what"] = text("damage", one.name, language, one.n, detail=one.detail)
-    if one.code is Code.ENDED:
-        places["how"] = text("ended", one.name, language, detail=one.detail)
-    if one.code is Code.MEASURE_SHORT:
-        places["measure"] = measure(one.name, language)
+    places = asdict(found) | {"name": found.code, "measure": found.name} | _lists(found, language)
+    if found.code is Code.DAMAGED:
+        places["what"] = text("damage", found.name, language, found.n, detail=found.detail)
+    if found.code is Code.ENDED:
+        places["how"] = text("ended", found.name, language, detail=found.detail)
+    if found.code is Code.MEASURE_SHORT:
+        places["measure"] = measure(found.name, language)
     return text("fact", language=language, **places)
 
 
-def _lists(one: Fact, language: Language) -> dict[str, str]:
+def _lists(found: Fact, language: Language) -> dict[str, str]:
     """Return the names and the values of a fact, each in a row."""
-    return {"several": listed(one.several, language), "values": listed([*map(str, one.values)], language)}
+    return {"several": listed(found.several, language), "values": listed([*map(str, found.values)], language)}
 
 
-def seen(one: Violation, language: Language = ENGLISH) -> str:
+def seen_facts(violation: Violation, language: Language = ENGLISH) -> str:
     """Return the facts of a broken promise that were seen, in words."""
-    return _joined((fact(each, language) for each in one.seen), language)
+    return _joined((fact(each, language) for each in violation.seen), language)
 
 
 def why(judgement: Judgement | Grounds, language: Language = ENGLISH) -> str:
     """Return the reasons of a verdict, as a sentence without its end."""
-    said = _joined(_reasons(judgement, language), language)
+    reasons = _joined(_reasons(judgement, language), language)
     if not judgement.clock_error_ms:
-        return said
+        return reasons
     if judgement.clock_drift_ppm is None:
         drift = text("verdict", "drift_unknown", language)
     else:
         ppm, error_ppm = judgement.clock_drift_ppm
         drift = text("verdict", "drift", language, ppm=f"{ppm:g}", error=f"{error_ppm:g}")
-    return text("verdict", "by_clocks", language, judgement.clocks, why=said, ms=f"{judgement.clock_error_ms:g}", drift=drift)
+    return text("verdict", "by_clocks", language, judgement.clocks, why=reasons, ms=f"{judgement.clock_error_ms:g}", drift=drift)
 
 
 def _reasons(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
@@ -103,12 +103,12 @@ def _facts(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
     of_damage = "and_damaged" if is_broken else "damaged"
     head = ""
     for is_damage, together in groupby(facts, lambda one: is_broken or one.code is Code.DAMAGED):
-        said = [(one.code in HEADS, fact(one, language)) for one in together]
+        facts_in_words = [(one.code in HEADS, fact(one, language)) for one in together]
         if is_damage:
             comma: str = words(language)["mark"]["comma"]
-            yield text("verdict", of_damage, language, what=comma.join(each for _, each in said))
+            yield text("verdict", of_damage, language, what=comma.join(each for _, each in facts_in_words))
             continue
-        for is_head, each in said:
+        for is_head, each in facts_in_words:
             if is_head:
                 head = each
             else:
@@ -116,22 +116,23 @@ def _facts(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
                 head = ""
 
 
-def _broken(one: Violation, language: Language) -> str:
-    if not one.claimed:
-        return because(one, language)
-    made = promise(one.claim, language).strip(".。")
-    return text("verdict", "claimed", language, promise=made, because=because(one, language))
+def _broken(violation: Violation, language: Language) -> str:
+    if not violation.claimed:
+        return because(violation, language)
+    claim = promise(violation.claim, language).strip(".。")
+    return text("verdict", "claimed", language, promise=claim, because=because(violation, language))
 
 
-def because(one: Violation, language: Language = ENGLISH) -> str:
+def because(violation: Violation, language: Language = ENGLISH) -> str:
     """Return the evidence for a broken promise, and the mechanism."""
-    return _as("because", one, language)
+    return _in_form("because", violation, language)
 
 
-def _as(form: str, one: Violation, language: Language) -> str:
-    if not one.seen:  # a cell of the matrix from before its facts were kept
-        return mechanism(one.mechanism, language)
-    return text("verdict", form, language, seen=seen(one, language), mechanism=mechanism(one.mechanism, language))
+def _in_form(form: str, violation: Violation, language: Language) -> str:
+    cause = mechanism(violation.mechanism, language)
+    if not violation.seen:  # a cell of the matrix from before its facts were kept
+        return cause
+    return text("verdict", form, language, seen=seen_facts(violation, language), mechanism=cause)
 
 
 def promise(claim: str, language: Language) -> str:
@@ -184,8 +185,8 @@ def also_seen(judgement: Judgement, language: Language = ENGLISH, named: Collect
     others = [one for one in judgement.violations if one.claim != judgement.claim and one.mechanism not in known]
     if not others or judgement.verdict in (Verdict.BROKEN, Verdict.VOID):
         return ""
-    said = (_as("also", one, language) for one in others)
-    return text("verdict", "also_seen", language, what=_joined(said, language))
+    sentences = (_in_form("also", one, language) for one in others)
+    return text("verdict", "also_seen", language, what=_joined(sentences, language))
 
 
 def _joined(parts: Iterable[str], language: Language) -> str:

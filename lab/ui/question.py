@@ -17,7 +17,7 @@ from lab.judge.promises import FREED, WORK_IS_SAFE
 from lab.language import Language
 from lab.story.say import claim as few_words
 from lab.story.say import text
-from lab.story.verdict import promise, seen
+from lab.story.verdict import promise, seen_facts
 
 PROMISED, BROKEN, FOR_EVER = 0, 1, 2  # the places of the choices; the third one is that nobody gets the lock any more
 SAFE = {one.claim.name for one in WORK_IS_SAFE}  # their figure is the increments lost, that of other claims the requests refused
@@ -90,7 +90,7 @@ def _figure(judgement: Judgement, claim: str) -> tuple[str, dict[Language, str]]
     of_lost, of_refused = ("lost", judgement.lost, judgement.acknowledged), ("refused", judgement.failed, judgement.requests)
     name, lost_or_refused, of = of_lost if claim in SAFE else of_refused
     if broken and not lost_or_refused:  # a broken promise is not a 0
-        return "", {one: seen(broken[0], one) for one in Language}
+        return "", {one: seen_facts(broken[0], one) for one in Language}
     return str(lost_or_refused), {one: text("answer", name, one, of) for one in Language}
 
 

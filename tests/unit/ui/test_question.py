@@ -13,7 +13,7 @@ from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.judge.promises import PROMISES
 from lab.judge.run_facts import RunFacts
 from lab.language import Language
-from lab.story.verdict import seen
+from lab.story.verdict import seen_facts
 from lab.ui import question
 from lab.ui.question import BROKEN, FOR_EVER, PROMISED, Tone
 from tests.builders import MS, judgement_of
@@ -99,7 +99,7 @@ def test_figure_of_a_broken_claim(claim, facts, figures, choice, number):
 
     assert broken
     assert (shown.choice, shown.number) == (choice, number)
-    assert number or shown.words[Language.ENGLISH] == seen(broken[0])
+    assert number or shown.words[Language.ENGLISH] == seen_facts(broken[0])
 
 
 @every(
@@ -115,7 +115,7 @@ def test_a_broken_promise_is_not_a_0(tested, broken, fact):
     shown = question.answer(judgement(tested, "BROKEN", [violation]))
 
     assert (shown.choice, shown.number, shown.tone) == (PROMISED, "", Tone.BAD)
-    assert shown.words[Language.ENGLISH] == seen(violation)
+    assert shown.words[Language.ENGLISH] == seen_facts(violation)
 
 
 def test_refusals_are_not_green():
