@@ -60,7 +60,7 @@ class Onlookers:
     fault: FaultOutcome
     waits: list[Wait] = field(default_factory=list)
 
-    def look(self, wait: Wait) -> None:
+    def note(self, wait: Wait) -> None:
         """Take note of a request that was still waiting, or asked, after the fault."""
         is_over = 0 < self.fault.next_got_ns <= wait.asked_ns
         if wait.request != self.fault.record.request and wait.until_ns > self.fault.record.began_ns and not is_over:
@@ -122,12 +122,12 @@ class Faults:
                 first = min(after, key=GOT)
                 outcome.next_got_ns, outcome.next_request = first.got_ns, first.request
             for wait in self.waits:
-                onlookers.look(wait)
+                onlookers.note(wait)
             asked = [wait for wait in self.waits if record.began_ns < wait.asked_ns < record.recovering_ns]
             outcome.asked = len(asked)
-            self._serve(outcome, [one for one in served if self._is_under(record, one)], asked)
+            self._count_served(outcome, [one for one in served if self._is_under(record, one)], asked)
             was_free = record.failpoint == f"{RELEASE}.{BEFORE_LAST}" and any(
-                self.history.went(grant.releasing_ns, record.at_ns, grant.key) for grant in own
+                self.history.was_removed(grant.releasing_ns, record.at_ns, grant.key) for grant in own
             )
             self._measure(outcome, [grant for grant in released if grant.request != record.request], asked, was_free)
             is_beside = was_free or self._is_beside(record)
@@ -161,7 +161,7 @@ class Faults:
         is_of_now = record.began_ns + SETTLED_NS < asked_ns or record.began_ns + SENT_AT_ONCE_NS < sent_ns
         return is_of_now and grant.got_ns < record.recovering_ns
 
-    def _serve(self, outcome: FaultOutcome, meanwhile: list[Grant], asked: list[Wait]) -> None:
+    def _count_served(self, outcome: FaultOutcome, meanwhile: list[Grant], waits: list[Wait]) -> None:
         """Count how many of the requests that asked under a fault were served. meanwhile: the grants under the fault.
 
         On a busy machine more requests may wait than can be served. So a request that waited for all of its time, or until the
@@ -172,7 +172,7 @@ class Faults:
         record, first_ns = outcome.record, min(map(GOT, meanwhile))
         outcome.granted_meanwhile = len(meanwhile)
         outcome.granted_again = sum(first_ns < grant.asked_ns for grant in meanwhile)
-        again = [wait for wait in asked if first_ns < wait.asked_ns]
+        again = [wait for wait in waits if first_ns < wait.asked_ns]
         if 2 * max(map(GOT, meanwhile)) > record.began_ns + record.recovering_ns:
             again = [wait for wait in again if not self._waited_to_the_end(wait, record)]
         outcome.asked_again = len(again)
@@ -184,10 +184,10 @@ class Faults:
             return wait.asked_ns < record.recovering_ns < min(wait.until_ns, wait.asked_ns + patience_ns)
         return 0 < patience_ns < wait.until_ns - wait.asked_ns
 
-    def _measure(self, outcome: FaultOutcome, others: list[Grant], asked: list[Wait], was_free: bool) -> None:
+    def _measure(self, outcome: FaultOutcome, others: list[Grant], waits: list[Wait], was_free: bool) -> None:
         """Compute the measures of a fault; a grant counts even if the resource refused its write.
 
-        others: the grants of other requests; asked: the requests that asked under the fault; was_free: whether the store had
+        others: the grants of other requests; waits: the requests that asked under the fault; was_free: whether the store had
         reported the end of the lock before the fault reached its release.
         """
         measures, record = self.measures, outcome.record
@@ -215,7 +215,7 @@ class Faults:
         measures["released_before_a_wait"] += len(in_acquire)
         if record.effect is Effect.STORE_SPLIT:
             there_ns = min((one.got_ns for one in after if one.replica != record.replica), default=FOREVER_NS)
-            here = [wait.replica == record.replica for wait in asked if there_ns < wait.asked_ns]
+            here = [wait.replica == record.replica for wait in waits if there_ns < wait.asked_ns]
             measures["asked_on_each_side"] += min(sum(here), len(here) - sum(here))
 
 

@@ -63,7 +63,7 @@ class PackedLog(Generic[Item]):
         self._pack()
         return chain.from_iterable(self._decode(zlib.decompress(packed)) for packed in self._packed)
 
-    def near(self, at_ns: int, limit: int) -> list[Item]:
+    def around(self, at_ns: int, limit: int) -> list[Item]:
         """Return the items around a moment in the order of time: at most ``limit``, half of them before it."""
         before = nlargest(limit // 2, (item for item in self if self.when(item) < at_ns), key=self.when)
         after = nsmallest(limit - len(before), (item for item in self if self.when(item) >= at_ns), key=self.when)

@@ -58,7 +58,7 @@ class KeyHistory:
         times = self._read().get((self._at_the_store(key), event), ())
         return max(0, bisect_right(times, until_ns) - bisect_left(times, since_ns))
 
-    def went(self, since_ns: int, until_ns: int, key: str) -> bool:
+    def was_removed(self, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the key was deleted or renamed in that time; the end of its TTL does not count."""
         return any(self.happened(event, since_ns, until_ns, key) for event in ("del", POPPED, "rename_from"))
 

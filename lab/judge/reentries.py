@@ -35,9 +35,9 @@ class Reentries:
         left = self.left.get((grant.replica, grant.key))
         if left is None or grant.request == left.request or not self._is_there(left, grant.got_ns):
             return
-        self._asked(left, grant.asked_ns)
+        self._count_if_there(left, grant.asked_ns)
         since_ns, until_ns = left.releasing_ns, self._ends_ns(left)
-        if not self.keys.went(since_ns, until_ns, grant.key) and self._was_left_as_it_was(left, grant):
+        if not self.keys.was_removed(since_ns, until_ns, grant.key) and self._was_left_as_it_was(left, grant):
             grant.reentered = True
             self.findings.measures["reentered"] += 1
             if len(self.findings.reentered) < EXAMPLES:
@@ -51,9 +51,9 @@ class Reentries:
     def gave_up(self, wait: Wait) -> None:
         for (replica, _), left in self.left.items():
             if replica == wait.replica:
-                self._asked(left, wait.asked_ns)
+                self._count_if_there(left, wait.asked_ns)
 
-    def _asked(self, left: Grant, asked_ns: int) -> None:
+    def _count_if_there(self, left: Grant, asked_ns: int) -> None:
         self.findings.measures["met_a_left_lock"] += left.released_ns < asked_ns and self._is_there(left, asked_ns)
 
     def _is_there(self, left: Grant, at_ns: int) -> bool:
@@ -93,13 +93,13 @@ class NestedLocks:
             self.waits.append(wait)
 
     def released(self, grant: Grant) -> None:
-        if grant.found_nothing and not self._ended(grant):
+        if grant.found_nothing and not self._may_have_expired(grant):
             self.findings.freed_early += 1
             self.findings.freed_first = self.findings.freed_first or grant
         if grant.outer_releasing_ns:
             self.released_twice.append(grant)
 
-    def _ended(self, grant: Grant) -> bool:
+    def _may_have_expired(self, grant: Grant) -> bool:
         """Return whether the lease, counted from when the request asked, can have ended before the outer release began."""
         ttl_ns = self.findings.run.ttl_ns
         return bool(ttl_ns) and max(grant.releasing_ns, grant.outer_releasing_ns) - grant.asked_ns > ttl_ns

@@ -45,15 +45,15 @@ class Thefts:
     def got(self, grant: Grant) -> None:
         """Find out whether a release that ended just before robbed the grant: its lock may be older than its acquire's return."""
         for thief in self.recent_thieves:
-            self._rob(grant, thief)
+            self._note_thief(grant, thief)
 
     def released(self, grant: Grant) -> None:
         """Find out how the grant lost each of its locks, if it did, and which grants its release robbed."""
-        grant.lost = self._lost(grant)
+        grant.lost = self._lost_locks(grant)
         if grant.lost is not None:
             self.recent_thieves.append(grant)
             for other in (*self.held(), *self.recent):
-                self._rob(other, grant)
+                self._note_thief(other, grant)
         self.recent.append(grant)
 
     def released_outside(self, grant: Grant, event: Renewed) -> None:
@@ -69,7 +69,7 @@ class Thefts:
         else:
             grant.released_ns, grant.release_commands, grant.command, grant.answer = before
 
-    def _rob(self, other: Grant, thief: Grant) -> None:
+    def _note_thief(self, other: Grant, thief: Grant) -> None:
         """Note the thief if its release can have deleted a lock that another grant held at that time."""
         if other is thief or other.robbed_by:
             return
@@ -80,7 +80,7 @@ class Thefts:
                 self.number += 1
                 return
 
-    def _lost(self, grant: Grant) -> dict[str, LostLock] | None:
+    def _lost_locks(self, grant: Grant) -> dict[str, LostLock] | None:
         """Return by key how a grant lost its locks before its release was over; None if it lost none."""
         lost = {key: how for key in grant.keys if (how := self._lost_key(grant, key)) is not None}
         return lost or None
@@ -168,7 +168,7 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0
     # a script that answers no has seldom deleted anything, so a deletion that is reported later is another client's; the same if
     # the next command of the same request had been answered already
     reported_ns = released_ns + (REPORTED_AT_ONCE_NS if is_inner or answer in NO else REPORTED_WITHIN_NS)
-    if keys.went(since_ns, reported_ns, key):
+    if keys.was_removed(since_ns, reported_ns, key):
         return True
     if grant.command in EXPIRES:
         return answer not in NO and keys.happened("expired", since_ns, released_ns + EXPIRED_WITHIN_NS, key)

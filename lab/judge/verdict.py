@@ -92,7 +92,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     strange = Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))
     unproved = [strange] if rests else []
     verdict, why = _verdict(record, findings, violations, danger, unproved)
-    account, lost, clocks = findings.account, _lost(record, findings), findings.run.clocks
+    account, lost, clocks = findings.account, _lost_increments(record, findings), findings.run.clocks
     writes = account.writes or math.inf  # without a write, the figures of an increment are 0
     return Judgement(
         run=record.run,
@@ -127,7 +127,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     )
 
 
-def _lost(record: RunRecord, findings: Findings) -> int:
+def _lost_increments(record: RunRecord, findings: Findings) -> int:
     """Return how many increments are lost. If journals are incomplete, acknowledged requests are counted instead of writes."""
     lost = max(0, findings.account.lost)
     if not doubts(findings) or record.final is None:

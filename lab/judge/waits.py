@@ -44,11 +44,11 @@ class Waits:
             if len(findings.in_vain) < EXAMPLES:
                 findings.in_vain.append(wait)
         if self.is_fairness_tested:
-            self._overtaken(wait)
+            self._count_overtakers(wait)
             if wait.got:
                 self.asked_before.append((wait.asked_ns, wait.replica))
 
-    def _overtaken(self, wait: Wait) -> None:
+    def _count_overtakers(self, wait: Wait) -> None:
         """Count the requests that asked later than this one and got the lock before this one got it or gave up."""
         any_replica, clocks = self.findings.run.tests == Claim.fair.name, self.findings.run.clocks
         later = sum(

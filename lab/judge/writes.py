@@ -60,7 +60,7 @@ class WrittenValues:
         counted_again = sum(len(self.writers(request)) - 1 for request in self._times)
         return sum(map(len, self._last.values())) - counted_again
 
-    def last(self, replica: str, request: str) -> int | None:
+    def last_value(self, replica: str, request: str) -> int | None:
         """Return the value that this replica wrote last for the request; None if it wrote none."""
         return self._last[replica].get(request)
 
@@ -73,7 +73,7 @@ class WrittenValues:
         """Return the replicas that wrote for the request."""
         return [replica for replica, mine in self._last.items() if request in mine]
 
-    def most(self, number: int) -> list[tuple[str, int]]:
+    def most_often(self, number: int) -> list[tuple[str, int]]:
         """Return the ``number`` requests that wrote most often, and how often. Requests that wrote once are left out."""
         return self._times.most_common(number)
 
@@ -112,7 +112,7 @@ class Writes:
     def close(self, still_open: Iterable[Grant]) -> None:
         """Compare the writes with the final value of the counter: all journals have been read."""
         if self.findings.duplicated:
-            self.findings.repeated = [Repeated(request, times) for request, times in self.written.most(EXAMPLES)]
+            self.findings.repeated = [Repeated(request, times) for request, times in self.written.most_often(EXAMPLES)]
         grants = (*self.unconfirmed, *still_open)
         intended = [grant.value for grant in grants if grant.unconfirmed]
         self.findings.account = self.ledgers.close(self.findings.run.final, intended)
@@ -141,7 +141,7 @@ class Witnesses:
     def request(self, request: Request) -> None:
         """Take one request."""
         findings = self.findings
-        last = self.written.last(request.replica, request.id)
+        last = self.written.last_value(request.replica, request.id)
         wrote = last is not None or request.id in self.written
         self.matched += wrote
         findings.outcomes[request.outcome] += 1
@@ -150,7 +150,7 @@ class Witnesses:
             findings.unanswered_ns.append(request.end_ns - request.start_ns)
         if not request.status:
             for one in findings.onlookers:
-                one.look(Wait(request.id, request.replica, request.start_ns, request.end_ns, got=False))
+                one.note(Wait(request.id, request.replica, request.start_ns, request.end_ns, got=False))
         if request.outcome is Outcome.ACKNOWLEDGED:
             findings.acknowledged_by_replica[request.replica] += 1
             if wrote:

@@ -101,10 +101,10 @@ class Reader:
         picture.end = self.us(max(self.findings.last_ns, self.findings.end_ns))
         picture.faults = [self.drawn_fault(outcome) for outcome in self.findings.faults]
         logged = trace.grants
-        grants = sorted(logged, key=logged.when) if logged.number <= self.limit else logged.near(at_ns, self.limit)
-        renewals = trace.renewals.near(at_ns, self.limit)
+        grants = sorted(logged, key=logged.when) if logged.number <= self.limit else logged.around(at_ns, self.limit)
+        renewals = trace.renewals.around(at_ns, self.limit)
         picture.held = [self.drawn_grant(grant) for grant in grants]
-        picture.waited = [self.gave_up(replica, event) for replica, event in trace.waits.near(at_ns, self.limit)]
+        picture.waited = [self.gave_up(replica, event) for replica, event in trace.waits.around(at_ns, self.limit)]
         picture.renewals = [self.renewal(replica, event) for replica, event in renewals]
         complete = len(picture.held) == picture.grants
         place_commands(picture, self.findings.run.start if complete else None)

@@ -20,7 +20,7 @@ def test_nearest_are_in_order():
     waits = trace().waits
 
     assert waits.number == NUMBER
-    assert [event.gave_up_ns for _, event in waits.near(CHUNK, 10)] == [*range(CHUNK - 5, CHUNK + 5)]
+    assert [event.gave_up_ns for _, event in waits.around(CHUNK, 10)] == [*range(CHUNK - 5, CHUNK + 5)]
     # if few come before the moment, more of the later ones are given; a small run is given whole
-    assert [event.gave_up_ns for _, event in waits.near(2, 10)] == [*range(10)]
-    assert len(waits.near(0, NUMBER)) == NUMBER
+    assert [event.gave_up_ns for _, event in waits.around(2, 10)] == [*range(10)]
+    assert len(waits.around(0, NUMBER)) == NUMBER
