@@ -25,15 +25,15 @@ def conduct(
 
     on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only runs that are not as expected.
     """
-    for cell, (run, _) in in_parallel(judged, [(cell, _asked(cell, draw, reports)) for cell in cells], jobs):
+    for cell, (run, _) in in_parallel(judged, [(cell, _args(cell, draw, reports)) for cell in cells], jobs):
         count(cell, run)
         on_done(run)
 
 
-def _asked(cell: Cell, draw: bool, reports: Path) -> tuple[Any, ...]:
+def _args(cell: Cell, draw: bool, reports: Path) -> tuple[Any, ...]:
     """Return the arguments of ``judged`` for a run of the cell."""
-    one = scenarios.load(cell.scenario)
-    given = {"requests": cell_requests(one)} if cell_requests(one) < one.requests else {}
+    scenario = scenarios.load(cell.scenario)
+    given = {"requests": cell_requests(scenario)} if cell_requests(scenario) < scenario.requests else {}
     blank = Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected)
     return blank, cell.scenario, cell.stage, given, draw, reports
 

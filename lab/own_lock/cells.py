@@ -73,7 +73,7 @@ class OwnCell:
         """Return the arguments of ``lab run`` for this run with any stage. lookup: the stage's name, or the path of its file."""
         return [self.named, "--stage", lookup, *flags(self.given)]
 
-    def asked(self, lookup: str, draw: bool, reports: Path) -> tuple[Any, ...]:
+    def args(self, lookup: str, draw: bool, reports: Path) -> tuple[Any, ...]:
         """Return the arguments with which ``judged`` makes one run of the cell."""
         return self.cell(), self.named, lookup, self.given, draw, reports
 
@@ -122,21 +122,21 @@ def plan(stage: Stage, only_scenarios: Sequence[str]) -> list[OwnCell]:
     return tasks
 
 
-def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
+def _left_out(stage: Stage, scenario: Scenario, is_wanted: bool) -> tuple[str, str]:
     """Return the kind and the reason for which a scenario is left out; both are empty if it runs."""
-    may_break = not one.misfit(stage) and any(Claim[name] in stage.claims for name in one.may_break)
-    if one.tests not in stage.claims and not is_wanted and not may_break:
-        return UNCLAIMED, f"{stage.name} does not claim {one.tests.name}"
+    may_break = not scenario.misfit(stage) and any(Claim[name] in stage.claims for name in scenario.may_break)
+    if scenario.tests not in stage.claims and not is_wanted and not may_break:
+        return UNCLAIMED, f"{stage.name} does not claim {scenario.tests.name}"
     try:
-        stores.refuse(stage, override(one, stage, {}))
+        stores.refuse(stage, override(scenario, stage, {}))
     except BadInput as error:
         return UNFIT, str(error)
-    if missing := lacking(one, stage):
+    if missing := lacking(scenario, stage):
         return MISSING, " ".join(f"{name} is not installed. {prerequisites.how_to_install(name)}" for name in missing)
     return "", ""
 
 
-def said_of_a_long_ttl(stage: Stage, tasks: Sequence[OwnCell], jobs: int) -> str:
+def warning_of_long_ttl(stage: Stage, tasks: Sequence[OwnCell], jobs: int) -> str:
     """Return how long the runs take if the lock has a long TTL in its code; empty if it has not."""
     waits = [task for task in tasks if not task.kind and task.scenario.faults]
     if not waits or not stage.has_fixed_ttl or (stage.ttl_ms or 0) < LONG_TTL_MS:
@@ -157,7 +157,7 @@ def conduct_rounds(
     fitting = [task for task in tasks if not task.kind]
 
     def conduct(some: Sequence[OwnCell]) -> None:
-        for task, (cell, _) in in_parallel(judged, [(task, task.asked(task.stage.lookup, draw, reports)) for task in some], jobs):
+        for task, (cell, _) in in_parallel(judged, [(task, task.args(task.stage.lookup, draw, reports)) for task in some], jobs):
             task.rounds.append(cell)
             on_done(task)
 
@@ -181,7 +181,7 @@ def measure_speed(task: OwnCell, pairs: int, reports: Path) -> Speed | None:
     # in turn, so that neither always runs on a warm machine
     order = [lookup for number in range(pairs) for lookup in (reversed(both) if number % 2 else both)]
     found: dict[str, list[Judgement | None]] = {lookup: [] for lookup in both}
-    for lookup, (cell, judgement) in in_parallel(judged, [(one, task.asked(one, False, reports)) for one in order], jobs=1):
+    for lookup, (cell, judgement) in in_parallel(judged, [(one, task.args(one, False, reports)) for one in order], jobs=1):
         found[lookup].append(judgement)
         task.rounds += [cell] if lookup != NEXT_TO else []
     in_pairs = zip(*found.values(), strict=True)
@@ -190,8 +190,8 @@ def measure_speed(task: OwnCell, pairs: int, reports: Path) -> Speed | None:
         return None
     mine, theirs = zip(*shown, strict=True)
 
-    def mean(of: tuple[Judgement, ...], figure: Callable[[Judgement], float]) -> float:
-        return round(sum(map(figure, of)) / len(of), 1)
+    def mean(judgements: tuple[Judgement, ...], figure: Callable[[Judgement], float]) -> float:
+        return round(sum(map(figure, judgements)) / len(judgements), 1)
 
     return Speed(
         next_to=NEXT_TO,

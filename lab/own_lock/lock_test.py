@@ -69,23 +69,23 @@ class LockTest(NamedTuple):
     junit: Path | None = None
 
 
-def test_lock(asked: LockTest) -> int:
+def test_lock(options: LockTest) -> int:
     """Test a lock, write the page, and return the exit status. Raises BadInput, NotReady."""
     console = terminal()
-    folder = asked.out or new_place("test")
-    stage = asked.stage
-    tested = _begun(stage, asked)
-    tasks = cells.plan(stage, asked.scenarios)
-    if said := cells.said_of_a_long_ttl(stage, tasks, asked.jobs):
-        console.print(said, style="yellow", soft_wrap=True)
-    answer = Answer(tested, console, asked.budget_s + cells.RUN_S * asked.repeat * sum(not task.kind for task in tasks))
+    folder = options.out or new_place("test")
+    stage = options.stage
+    tested = _new_record(stage, options)
+    tasks = cells.plan(stage, options.scenarios)
+    if warning := cells.warning_of_long_ttl(stage, tasks, options.jobs):
+        console.print(warning, style="yellow", soft_wrap=True)
+    answer = Answer(tested, console, options.budget_s + cells.RUN_S * options.repeat * sum(not task.kind for task in tasks))
     try:
         with interruptible(), answer.progress:
-            _explored(stage, asked, answer, folder)
-            _run(stage, asked, answer, tasks)
+            _explore(stage, options, answer, folder)
+            _run(stage, options, answer, tasks)
     finally:  # an interrupt must not lose a result
-        _collected(tested, tasks)
-        _written(answer, asked, folder)
+        _collect(tested, tasks)
+        _write_result(answer, options, folder)
     if any(task.kind == cells.MISSING for task in tasks) and tested.status is ExitStatus.NOTHING_SHOWN:
         return worst([ExitStatus.CANNOT_RUN])
     return tested.status
@@ -102,32 +102,32 @@ class Answer:
         self.progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.advance = partial(self.progress.advance, self.progress.add_task("", total=whole_s))
 
-    def say(self, one: page.TestedClaim, shortest: Shortest | None = None) -> None:
+    def say(self, row: page.TestedClaim, shortest: Shortest | None = None) -> None:
         """Print a promise that breaks: in words, its schedule or run, the two lines of the lock, and the stage that mends it."""
-        if one.claim in self.broken:
+        if row.claim in self.broken:
             return
-        said, console, language = partial(say.text, "tested", language=self.language), self.console, self.language
-        console.print(f"\n[bold red]{page.BROKEN}[/] [bold]{escape(say.claim(one.claim, 'breaks', language))}[/] ({one.claim})")
+        phrase, console, language = partial(say.text, "tested", language=self.language), self.console, self.language
+        console.print(f"\n[bold red]{page.BROKEN}[/] [bold]{escape(say.claim(row.claim, 'breaks', language))}[/] ({row.claim})")
         for line in rows(shortest.story, console.width, language) if shortest and not self.broken else ():
             console.print(line, soft_wrap=True)
-        self.broken.add(one.claim)
-        if one.breaking and not one.again:
-            console.print(f"{one.breaking.scenario}: {one.breaking.why_of(one.claim, language)}", markup=False)
-        for words in (said("between", n=len(one.between)), *(f"  {line}" for line in one.between)) if one.between else ():
+        self.broken.add(row.claim)
+        if row.breaking and not row.again:
+            console.print(f"{row.breaking.scenario}: {row.breaking.why_of(row.claim, language)}", markup=False)
+        for words in (phrase("between", n=len(row.between)), *(f"  {line}" for line in row.between)) if row.between else ():
             console.print(words, markup=False, soft_wrap=True)
-        if one.mended_by:
-            console.print(page.mending(one, language), markup=False)
-        again = one.again or (one.breaking.command if one.breaking else "")
+        if row.mended_by:
+            console.print(page.mending(row, language), markup=False)
+        again = row.again or (row.breaking.command if row.breaking else "")
         console.print(f"{say.text('test_page', 'see_again', language)} {again}", style="dim", markup=False, soft_wrap=True)
 
 
-def _begun(stage: Stage, asked: LockTest) -> page.TestedLock:
+def _new_record(stage: Stage, options: LockTest) -> page.TestedLock:
     """Return the record before the test."""
     record = runpy.run_path(stage.lookup).get("LIBRARY") if stage.lookup != stage.name else None
     library = record if isinstance(record, Library) else None
     promises = library.promises if library else {}
     return page.TestedLock(
-        lock=_named(stage) if stage.lookup != stage.name and ":" not in asked.lock else asked.lock,
+        lock=_path_in_commands(stage) if stage.lookup != stage.name and ":" not in options.lock else options.lock,
         stage=stage.name,
         library=stage.library,
         about={name: getattr(library, name) for name in ABOUT} if library else {},
@@ -137,20 +137,20 @@ def _begun(stage: Stage, asked: LockTest) -> page.TestedLock:
             for claim in Claim
             if claim in stage.claims
         ],
-        rounds=asked.repeat,
+        rounds=options.repeat,
         command=shlex.join(["lab", *sys.argv[1:]]),
         origin=measured_now(),
         machine=environment.machine(),
     )
 
 
-def _named(stage: Stage) -> str:
+def _path_in_commands(stage: Stage) -> str:
     """Return the path of a stage's file as commands give it: from the project's folder if it is inside that folder."""
     path = Path(stage.lookup)
     return path.relative_to(HOME).as_posix() if path.is_relative_to(HOME) else stage.lookup
 
 
-def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> None:
+def _explore(stage: Stage, options: LockTest, answer: Answer, folder: Path) -> None:
     """Decide every order of events that can break a promise, and note it claim by claim."""
     tested, servers = answer.tested, servers_of(stage)
     questions = [one for one in SearchOptions().questions(stage) if stage.claims.intersection(one.tests(servers))]
@@ -170,7 +170,7 @@ def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> No
                     row = of_claims[claim.name]
                     row.schedule, row.between = f"orders/{row.claim}.svg", one.between
                     row.mended_by = mended_by(stage, claim, one.code)
-                    row.again = replay(_named(stage), one.question, one.broken.events)
+                    row.again = replay(_path_in_commands(stage), one.question, one.broken.events)
                     (folder / row.schedule).parent.mkdir(parents=True, exist_ok=True)
                     for language in Language:
                         named(folder / row.schedule, language).write_text(draw(one.story, language), encoding="utf-8")
@@ -178,18 +178,18 @@ def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> No
                     known.add(claim)
 
         def on_answer(*_: object) -> None:
-            answer.advance(asked.budget_s / len(questions))
+            answer.advance(options.budget_s / len(questions))
             note(known)
 
         with contextlib.closing(explorer):
-            decide(decision, running, asked.budget_s, on_answer)
+            decide(decision, running, options.budget_s, on_answer)
             note(set())  # now the claims under the cheapest faults are decided
     for claim, status in decision.promises().items():
         of_claims[claim.name].orders = status
     tested.unexplored = {one: why for one in Language if (why := reasons(decision, one))}
 
 
-def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[cells.OwnCell]) -> None:
+def _run(stage: Stage, options: LockTest, answer: Answer, tasks: Sequence[cells.OwnCell]) -> None:
     """Make the runs, and print each promise as soon as a run breaks it. First come promises that no order has decided."""
     tested = answer.tested
     open_ = {row.claim for row in tested.claims if row.orders not in (page.HOLDS, page.BREAKS)}
@@ -200,21 +200,21 @@ def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[cells.Ow
         answer.console.print(why, style="bold red", markup=False, soft_wrap=True)
     are_voters = stage.library and stage.store == VOTED
     for task in tasks:
-        task.most = max(asked.requests, cells.VOTERS_REQUESTS) if asked.requests and are_voters else asked.requests or 0
+        task.most = max(options.requests, cells.VOTERS_REQUESTS) if options.requests and are_voters else options.requests or 0
         task.users = cells.VOTERS if are_voters else 0
-    for task in tasks if asked.is_speed_wanted else ():
+    for task in tasks if options.is_speed_wanted else ():
         if task.scenario.name == cells.UNDER and not task.kind:
-            tested.speed = cells.measure_speed(task, asked.repeat, REPORTS)
-    if asked.is_speed_wanted and tested.speed is None:
+            tested.speed = cells.measure_speed(task, options.repeat, REPORTS)
+    if options.is_speed_wanted and tested.speed is None:
         tested.notes.append(_in_each_language("no_speed", scenario=cells.UNDER))
 
     def on_done(task: cells.OwnCell) -> None:
         answer.advance(cells.RUN_S)
-        for cell in task.outcomes(_named(stage)) if asked.repeat == 1 else ():
+        for cell in task.outcomes(_path_in_commands(stage)) if options.repeat == 1 else ():
             if cell.verdict == page.BROKEN:
                 answer.say(_mended(page.TestedClaim(claim=cell.claim, cells=[cell]), stage))
 
-    cells.conduct_rounds(tasks, asked.repeat, asked.jobs, on_done, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
+    cells.conduct_rounds(tasks, options.repeat, options.jobs, on_done, REPORTS, draw=options.repeat == 1 and not options.no_draw)
     publish_site()
 
 
@@ -231,21 +231,21 @@ def _mended(row: page.TestedClaim, stage: Stage) -> page.TestedClaim:
     return row
 
 
-def _collected(tested: page.TestedLock, tasks: Sequence[cells.OwnCell]) -> None:
+def _collect(tested: page.TestedLock, tasks: Sequence[cells.OwnCell]) -> None:
     """Note the results of the runs by claim."""
     of_claims = {row.claim: row for row in tested.claims}
     for task in tasks:
-        for cell in task.outcomes(_named(task.stage)):
+        for cell in task.outcomes(_path_in_commands(task.stage)):
             row = of_claims.setdefault(cell.claim, page.TestedClaim(claim=cell.claim, promised=False))
             row.cells.append(cell)
             _mended(row, task.stage)
     tested.claims = page.ordered(list(of_claims.values()))
 
 
-def _written(answer: Answer, asked: LockTest, folder: Path) -> None:
+def _write_result(answer: Answer, options: LockTest, folder: Path) -> None:
     """Print the result, and write the files that the order names."""
     tested, console, language = answer.tested, answer.console, answer.language
-    said, mark = partial(say.text, "test_page", language=language), say.words(language)["mark"]
+    phrase, mark = partial(say.text, "test_page", language=language), say.words(language)["mark"]
     for one in tested.promised:
         if one.verdict == page.BROKEN:
             answer.say(one)
@@ -254,7 +254,7 @@ def _written(answer: Answer, asked: LockTest, folder: Path) -> None:
             play((answer.decision.stage.lookup,), folder / "play", open_it=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("promise", "verdict", "orders", "runs"):
-        table.add_column(said(name), no_wrap=name == "promise")
+        table.add_column(phrase(name), no_wrap=name == "promise")
     for one in tested.claims:
         verdict = f"[{STYLES.get(one.verdict, 'dim')}]{page.in_words(one, language) if tested.rounds > 1 else one.verdict}[/]"
         runs = "\n".join(f"{cell.scenario} {page.listed(cell.tally, language)}" for cell in one.cells)
@@ -264,10 +264,10 @@ def _written(answer: Answer, asked: LockTest, folder: Path) -> None:
     for line in ("", *page.not_shown(tested, language)):
         console.print(line, markup=False)
     if tested.speed is not None:
-        console.print(said("speed", what=page.speed_in_words(tested.speed, language)), soft_wrap=True)
+        console.print(phrase("speed", what=page.speed_in_words(tested.speed, language)), soft_wrap=True)
     written = page.write_page(tested, folder, REPORTS / "runs")
     if rest := len(tested.notes) + bool(tested.unexplored):
-        console.print(said("rest", n=rest, path=shown(folder / "test.json")), style="dim", soft_wrap=True)
-    if asked.junit is not None:
-        asked.junit.write_text(page.junit(tested), encoding="utf-8")
+        console.print(phrase("rest", n=rest, path=shown(folder / "test.json")), style="dim", soft_wrap=True)
+    if options.junit is not None:
+        options.junit.write_text(page.junit(tested), encoding="utf-8")
     where_to_look(console, named(written, language).resolve())

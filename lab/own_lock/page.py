@@ -176,13 +176,13 @@ class TestedLock(msgspec.Struct, kw_only=True):
 
 def headline(tested: TestedLock, language: Language = ENGLISH) -> str:
     """Return the result in a line."""
-    said, listed = partial(text, "tested", language=language), words(language)["mark"]["names_comma"].join
+    say, listed = partial(text, "tested", language=language), words(language)["mark"]["names_comma"].join
     broken, kept, open_ = tested.names(BROKEN), tested.names(KEPT), tested.names(UNDECIDED, NOT_SHOWN)
     number = len(tested.promised)
     if broken:
-        return said("broken", n=len(broken), of=number, claims=listed(broken))
-    rest = said("rest", claims=listed(open_)) if open_ else ""
-    return said("kept", n=number, kept=len(kept), rest=rest)
+        return say("broken", n=len(broken), of=number, claims=listed(broken))
+    rest = say("rest", claims=listed(open_)) if open_ else ""
+    return say("kept", n=number, kept=len(kept), rest=rest)
 
 
 def speed_in_words(found: Speed, language: Language = ENGLISH) -> str:
@@ -205,7 +205,7 @@ def speed_in_words(found: Speed, language: Language = ENGLISH) -> str:
 def listed(tally: dict[str, int], language: Language = ENGLISH) -> str:
     """Return how many runs had each verdict, the worst first; without figures if there was one run."""
     order = (BROKEN, FAILS, KEPT, HELD, "VOID")
-    found = [_of(verdict, tally, verdict, language) for verdict in order if tally.get(verdict)]
+    found = [_counted(verdict, tally, verdict, language) for verdict in order if tally.get(verdict)]
     comma: str = words(language)["mark"]["names_comma"]
     return comma.join(found)
 
@@ -222,40 +222,40 @@ def not_shown(tested: TestedLock, language: Language = ENGLISH) -> list[str]:
     return [text("tested", "nothing_shown", language, claims=comma.join(names), why=why) for why, names in found.values()]
 
 
-def mending(one: TestedClaim, language: Language = ENGLISH) -> str:
+def mending(row: TestedClaim, language: Language = ENGLISH) -> str:
     """Return the cure of a promise that breaks: the idea of a stage, and the command that shows this stage's change."""
-    stage = stages()[one.mended_by]
+    stage = stages()[row.mended_by]
     idea, command = translated(f"stage.{stage.name}.idea", stage.story.idea, language), f"lab diff {stage.follows} {stage.name}"
     return text("tested", "mends", language, idea=idea, command=command)
 
 
-def orders_in_words(one: TestedClaim, language: Language = ENGLISH) -> str:
+def orders_in_words(row: TestedClaim, language: Language = ENGLISH) -> str:
     """Return the decision of every order of events about a claim."""
-    return text("tested_orders", one.orders, language) if one.orders else "–"
+    return text("tested_orders", row.orders, language) if row.orders else "–"
 
 
-def in_words(one: TestedClaim, language: Language = ENGLISH) -> str:
+def in_words(row: TestedClaim, language: Language = ENGLISH) -> str:
     """Return the verdict of a claim with the runs on which it rests: ``KEPT 6 of 6``, ``held 3 of 3, though not promised``."""
-    said = partial(text, "tested", language=language)
-    worst, tally = one.breaking, one.tally
-    match one.verdict:
+    say = partial(text, "tested", language=language)
+    worst, tally = row.breaking, row.tally
+    match row.verdict:
         case "BROKEN":
             is_whole = worst is not None and worst.tally[BROKEN] == worst.tries
-            made = _of(BROKEN, worst.tally, BROKEN, language) if worst and is_whole else said("in_some_order", verdict=BROKEN)
+            line = _counted(BROKEN, worst.tally, BROKEN, language) if worst and is_whole else say("in_some_order", verdict=BROKEN)
         case "NOT DECIDED":
-            made = said("not_decided", verdicts=listed(worst.tally, language) if worst else "")
+            line = say("not_decided", verdicts=listed(worst.tally, language) if worst else "")
         case "KEPT":
-            made = _of(KEPT, tally, KEPT, language) if tally[KEPT] else said("in_every_order", verdict=KEPT)
+            line = _counted(KEPT, tally, KEPT, language) if tally[KEPT] else say("in_every_order", verdict=KEPT)
         case "ADMITTED":
-            made = said("not_promised", what=_of(said("fails"), tally, FAILS, language))
+            line = say("not_promised", what=_counted(say("fails"), tally, FAILS, language))
         case "UNSEEN":
-            made = said("though_not_promised", what=_of(said("held"), tally, HELD, language))
+            line = say("though_not_promised", what=_counted(say("held"), tally, HELD, language))
         case _:
-            made = said("not_shown")
-    return made
+            line = say("not_shown")
+    return line
 
 
-def _of(word: str, tally: dict[str, int], verdict: str, language: Language) -> str:
+def _counted(word: str, tally: dict[str, int], verdict: str, language: Language) -> str:
     """Return a verdict with its number of runs; without the number if there was one run."""
     total = sum(tally.values())
     return text("tested", "number", language, tally[verdict], what=word, of=total) if total > 1 else word
@@ -294,8 +294,8 @@ def page_values(tested: TestedLock, folder: Path, runs: Path, language: Language
         "breaks": lambda name: capital(claim(name, "breaks", language)),
         "between": partial(text, "tested", "between", language),
         **{
-            said.__name__: partial(said, language=language)
-            for said in (in_words, listed, mending, orders_in_words, speed_in_words)
+            function.__name__: partial(function, language=language)
+            for function in (in_words, listed, mending, orders_in_words, speed_in_words)
         },
     }
 

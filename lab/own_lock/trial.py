@@ -20,7 +20,7 @@ TTL_MS, OTHER_TTL_MS, WAIT_MS, BRIEF_MS, RETRY_MS = 3000, 8700, 11_000, 1000, 30
 WITHIN_S = 2.0  # the longest time of one acquire or one release on an idle server
 
 
-class Said(NamedTuple):
+class CallResult(NamedTuple):
     """The end of one call of a lock: its answer (``answer``, ``granted``), its failure (``error``), or no end (``waits``)."""
 
     kind: str
@@ -35,9 +35,9 @@ class Said(NamedTuple):
 class Looked(NamedTuple):
     """The results of one acquire and its release, and of another acquire while the lock was held."""
 
-    first: Said
-    second: Said = Said("waits")
-    end: Said = Said("")  # as answered if it came to its end
+    first: CallResult
+    second: CallResult = CallResult("waits")
+    end: CallResult = CallResult("")  # as answered if it came to its end
     # the key of the lock, empty if there was none, and the rest of its TTL after passed_ms, -1 if it has none
     key: str = ""
     ttl_ms: int = 0
@@ -57,24 +57,24 @@ class Looked(NamedTuple):
         return all(self.score) or "waits" in (self.first.kind, self.end.kind)
 
 
-KEPT: list[Said] = []  # of all jobs: the end of an object can hang, and so none comes to its end
+KEPT: list[CallResult] = []  # of all jobs: the end of an object can hang, and so none comes to its end
 
 
-def done(job: Callable[[], Any], within_s: float = WITHIN_S) -> Said:
+def done(job: Callable[[], Any], within_s: float = WITHIN_S) -> CallResult:
     """Return the answer of a job. The job has a thread of its own, because it may never come back."""
 
     def run() -> None:
         try:
-            found.append(Said("answer", job()))
+            found.append(CallResult("answer", job()))
         except BaseException as error:  # noqa: BLE001 - whatever the lock raises
-            found.append(Said("error", error))
+            found.append(CallResult("error", error))
 
-    found = list[Said]()
+    found = list[CallResult]()
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(within_s)
     KEPT.extend(found)
-    return found[0] if found else Said("waits", TimeoutError(f"it took more than {within_s:g} s"))
+    return found[0] if found else CallResult("waits", TimeoutError(f"it took more than {within_s:g} s"))
 
 
 class IdleServer(dict[tuple[str, int], dict[str, Any]]):
@@ -114,29 +114,29 @@ class IdleServer(dict[tuple[str, int], dict[str, Any]]):
         settings = Settings.read(environ={}, redis_url=f"{here['host']}:{here['port']}")
         return declared.declared(use)(lock_store("redis", settings), key, ttl_ms, wait_ms, RETRY_MS)
 
-    def use(self, text: str, names: dict[str, Any], work: Callable[[], object], *lease: Any, within_s: float) -> list[Said]:
+    def use(self, text: str, names: dict[str, Any], work: Callable[[], object], *lease: Any, within_s: float) -> list[CallResult]:
         """Use the lock once, by the source code ``use``. Return its answers; the last one is its end. names: for that code."""
-        said = list[Said]()
+        calls = list[CallResult]()
 
         def saw(answer: Any) -> bool:
-            said.append(Said("answer", answer))
+            calls.append(CallResult("answer", answer))
             return True
 
         def granted(_: object) -> None:
-            said.append(Said("granted"))
+            calls.append(CallResult("granted"))
             work()
 
         scope = names | {"saw": saw}
         exec(text, scope)  # noqa: S102 - the function that was just written
         end = done(lambda: self.lock(scope["use"], *lease).run(granted), within_s)
-        return [*said, end]
+        return [*calls, end]
 
     def look(self, text: str, names: dict[str, Any], ttl_ms: int = TTL_MS, key: str = NAME, is_disturbed: bool = False) -> Looked:
         """Acquire the lock, look at the server, and release it.
 
         is_disturbed: another request asks for the lock meanwhile, and then the store loses it.
         """
-        second, keys, times_s = Said("waits"), dict[bytes, tuple[bytes, int]](), [time.monotonic()]
+        second, keys, times_s = CallResult("waits"), dict[bytes, tuple[bytes, int]](), [time.monotonic()]
 
         def look() -> None:
             nonlocal second

@@ -28,7 +28,7 @@ from app.foreign.declared import At
 from app.lock import NotAcquired
 from app.shelf import plugins, yours
 from lab.interrupts import end_with_parent
-from lab.own_lock.trial import NAME, OTHER_NAME, OTHER_TTL_MS, TTL_MS, WAIT_MS, IdleServer, Looked, Said, done
+from lab.own_lock.trial import NAME, OTHER_NAME, OTHER_TTL_MS, TTL_MS, WAIT_MS, CallResult, IdleServer, Looked, done
 
 # the value of a parameter, by a part of its name: the first row that fits
 PARAMETERS = (
@@ -123,9 +123,9 @@ class Way(NamedTuple):
         made, asks, frees = (re.sub(old, new, one) for one in (self.made, self.asks, self.frees))
         return self._replace(made=made, asks=asks, frees=frees)
 
-    def use(self, granted: str, asked: Mapping[str, str]) -> str:
-        """Return the function ``use``. granted: the condition of the work; empty if there is none. asked: questions, by field."""
-        made, asks, frees = (f"  # QUESTION: {asked[one]}" if one in asked else "" for one in ("made", "asks", "frees"))
+    def use(self, granted: str, questions: Mapping[str, str]) -> str:
+        """Return the function ``use``. granted: the condition of the work; empty if there is none. questions: by field."""
+        made, asks, frees = (f"  # QUESTION: {questions[one]}" if one in questions else "" for one in ("made", "asks", "frees"))
         asyncs, awaits = ("async ", "await ") if self.is_async else ("", "")
         work = [f"{awaits}at.work()"]
         if self.frees:
@@ -189,42 +189,42 @@ class Writer:
         else:
             yield from self.ways_of(type(thing), "", f"{self.name}.", given)
 
-    def ways_of(self, of: Any, made: str, prefix: str, given: dict[str, str], only: Sequence[str] = ()) -> Iterator[Way]:
+    def ways_of(self, owner: Any, expression: str, prefix: str, given: dict[str, str], only: Sequence[str] = ()) -> Iterator[Way]:
         """Yield the ways of an object of a class, which an expression makes, or of a module, of which one function acquires."""
-        members: dict[str, Any] = self.names if only else {name: getattr(of, name, None) for name in dir(of)}
+        members: dict[str, Any] = self.names if only else {name: getattr(owner, name, None) for name in dir(owner)}
         plain = {name: inspect.unwrap(one) for name, one in members.items() if callable(one)}
         blocks = {name for name, one in plain.items() if inspect.isgeneratorfunction(one) or inspect.isasyncgenfunction(one)}
         frees = ranked(members, RELEASES)
         asks = [one for one in only or dict.fromkeys([*ranked(members, ACQUIRES), *sorted(blocks)]) if one not in frees]
         if frees and not asks:  # the answer of acquire
-            yield Way("", made, self.call(f"got.{frees[0]}", members[frees[0]], dict(given), "got"))
+            yield Way("", expression, self.call(f"got.{frees[0]}", members[frees[0]], dict(given), "got"))
         for one in asks if frees else []:
             if one not in blocks:
-                told, near = dict(given), ranked(members, RELEASES, one)[0]
-                asked = self.call(f"{prefix}{one}", members[one], told)
-                freed = self.call(f"{prefix}{near}", members[near], told, answer="got")
-                yield Way(made, asked, freed, inspect.iscoroutinefunction(members[one]))
-        yield from (Way(made, is_async=one == "__aenter__") for one in ("__enter__", "__aenter__") if one in members)
+                values, near = dict(given), ranked(members, RELEASES, one)[0]
+                asked = self.call(f"{prefix}{one}", members[one], values)
+                freed = self.call(f"{prefix}{near}", members[near], values, answer="got")
+                yield Way(expression, asked, freed, inspect.iscoroutinefunction(members[one]))
+        yield from (Way(expression, is_async=one == "__aenter__") for one in ("__enter__", "__aenter__") if one in members)
         for one in asks:
-            told = dict(given)
-            asked = self.call(f"{made}.{one}" if made else f"{prefix}{one}", members[one], told)
+            values = dict(given)
+            asked = self.call(f"{expression}.{one}" if expression else f"{prefix}{one}", members[one], values)
             if one in blocks:
                 yield Way(asked, is_async=inspect.isasyncgenfunction(plain[one]))
-            elif inspect.isroutine(found := self.returned(asked)):  # a decorator, or the function that it has made
+            elif inspect.isroutine(found := self.value_of(asked)):  # a decorator, or the function that it has made
                 asked = asked if "at.work" in asked else f"{asked}(at.work)"
-                yield Way("", f"{asked}()", is_async=inspect.iscoroutinefunction(self.returned(asked)))
+                yield Way("", f"{asked}()", is_async=inspect.iscoroutinefunction(self.value_of(asked)))
             elif "at.work" in asked:
                 yield Way("", asked, is_async=inspect.iscoroutine(found))
             elif type(found).__module__ != "builtins":
-                yield from self.ways_of(type(found), asked, "lock.", told)
+                yield from self.ways_of(type(found), asked, "lock.", values)
 
-    def returned(self, asked: str) -> Any:
+    def value_of(self, expression: str) -> Any:
         """Return the value of an expression, or its error."""
         scope = self.names | {"at": At(self.server.lock(len), str)}
-        for changed in (asked, *(re.sub(*change, asked) for change in CHANGES)):
-            if (said := done(partial(eval, changed, scope))).kind == "answer":
+        for changed in (expression, *(re.sub(*change, expression) for change in CHANGES)):
+            if (result := done(partial(eval, changed, scope))).kind == "answer":
                 break
-        return said.what
+        return result.what
 
     def look(self, way: Way, **how: Any) -> Looked:
         """Try a way to use the lock."""
@@ -232,7 +232,7 @@ class Writer:
 
     def chosen(self) -> Looked:
         """Choose the way that works, or goes farthest, and return its trial."""
-        best, until_s = Looked(Said("error")), time.monotonic() + LOOK_S
+        best, until_s = Looked(CallResult("error")), time.monotonic() + LOOK_S
         for proposed in self.ways():
             way = proposed if "at.key" in "".join(proposed[:3]) else proposed.but(UNKNOWN, "at.key")
             seen = self.look(way)
@@ -289,7 +289,7 @@ class Writer:
             if said.kind == "error" and not isinstance(said.what, BUGS):
                 self.errors.add(type(said.what))
 
-    def tell_grant(self, first: Said, second: Said) -> None:
+    def tell_grant(self, first: CallResult, second: CallResult) -> None:
         """Find out which answers are grants. second: the answer while another request held the lock."""
         is_plain, types = isinstance(first.what, PLAIN), {type(first.what), type(second.what)}
         # two grants have the same answer, or two tokens; two numbers may be a yes and a no

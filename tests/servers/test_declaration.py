@@ -7,7 +7,7 @@ import pytest
 from app.shelf import plugins
 from lab.errors import BadInput
 from lab.own_lock.declaration import of_a_lock
-from lab.own_lock.trial import Looked, Said
+from lab.own_lock.trial import CallResult, Looked
 from tests.command import lab
 
 LOCKS = """
@@ -220,7 +220,7 @@ def here(tmp_path, monkeypatch):
 
 def test_key_that_expires_in_a_look():
     """If the key expires while the lab looks at it, the lab does not take the lock for one without a TTL."""
-    assert not Looked(Said("answer"), end=Said("answer"), key="lock", ttl_ms=-2, is_freed=True).is_over
+    assert not Looked(CallResult("answer"), end=CallResult("answer"), key="lock", ttl_ms=-2, is_freed=True).is_over
 
 
 @pytest.mark.parametrize("name", TAKEN)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.own_lock import cells as own_lock
-from lab.own_lock.cells import UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, said_of_a_long_ttl
+from lab.own_lock.cells import UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, warning_of_long_ttl
 from lab.paths import HOME
 from lab.scenario import reader as scenarios
 from lab.scenario.options import flags
@@ -66,9 +66,9 @@ def test_long_ttl_is_announced(mine):
     stage = find_stage(mine)
     long = replace(stage, ttl_ms=900_000, has_fixed_ttl=True)
 
-    assert said_of_a_long_ttl(stage, plan(stage, ()), 2) == ""
-    assert "Its TTL is 900 s" in said_of_a_long_ttl(long, plan(long, ()), 2)
-    assert said_of_a_long_ttl(long, plan(long, ["rush"]), 2) == ""
+    assert warning_of_long_ttl(stage, plan(stage, ()), 2) == ""
+    assert "Its TTL is 900 s" in warning_of_long_ttl(long, plan(long, ()), 2)
+    assert warning_of_long_ttl(long, plan(long, ["rush"]), 2) == ""
 
 
 def test_scenarios_of_the_claims_are_run(mine):
