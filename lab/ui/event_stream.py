@@ -63,8 +63,8 @@ def encoded(news: object) -> bytes:
     return b"data: " + msgspec.json.encode(news) + b"\n\n"
 
 
-def _cut(one: queue.Queue[bytes | None]) -> None:
+def _cut(events: queue.Queue[bytes | None]) -> None:
     with suppress(queue.Empty):
         while True:
-            one.get_nowait()
-    one.put_nowait(None)
+            events.get_nowait()
+    events.put_nowait(None)

@@ -105,9 +105,9 @@ def same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-def is_teacher(asked: Request, port: int, key: str) -> bool:
+def is_teacher(request: Request, port: int, key: str) -> bool:
     """Return whether a request comes from the teacher."""
-    return same(asked.cookies.get(teacher_cookie(port), ""), key)
+    return same(request.cookies.get(teacher_cookie(port), ""), key)
 
 
 def stay_teacher(response: Response, port: int, key: str) -> None:

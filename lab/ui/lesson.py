@@ -181,7 +181,7 @@ def offered(teacher: bool, language: Language) -> list[dict[str, Any]]:
     """
     return [
         {
-            "title": _said(place.step, "title", language),
+            "title": _in_language(place.step, "title", language),
             "minutes": [place.begins, place.ends],
             "situation": _situation(place, language),
             "code": place.step.code.strip("\n").split("\n"),
@@ -194,13 +194,13 @@ def offered(teacher: bool, language: Language) -> list[dict[str, Any]]:
     ]
 
 
-def _said(of: LessonStep | Ask, name: str, language: Language) -> Any:
-    return getattr(of, f"{name}_zh" if language is Language.CHINESE else name)
+def _in_language(texts: LessonStep | Ask, name: str, language: Language) -> Any:
+    return getattr(texts, f"{name}_zh" if language is Language.CHINESE else name)
 
 
 def _situation(place: Placed, language: Language) -> str:
     values = next((run.values for run in reversed(place.step.runs)), {})
-    return str(_said(place.step, "situation", language).format(**values))
+    return str(_in_language(place.step, "situation", language).format(**values))
 
 
 def _offered(run: LessonRun, language: Language) -> dict[str, Any]:
@@ -208,8 +208,8 @@ def _offered(run: LessonRun, language: Language) -> dict[str, Any]:
     return {
         "stage": run.stage,
         "scenario": scenario.name,
-        "text": _said(run.ask, "text", language).format(**run.values),
-        "choices": _said(run.ask, "choices", language),
+        "text": _in_language(run.ask, "text", language).format(**run.values),
+        "choices": _in_language(run.ask, "choices", language),
         "users": scenario.users,
         "replicas": scenario.replicas,
         "mutex": run.stage == "local",

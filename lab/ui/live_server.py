@@ -78,7 +78,7 @@ class LiveServer(Site):
         self.app.config.update(SESSION_COOKIE_SAMESITE="Lax", MAX_CONTENT_LENGTH=LONGEST)
         for path in PAGES:
             self.app.add_url_rule(path, "first")
-        self.app.add_url_rule(f"{ORDERS}<what>", "orders", self.orders.answer, methods=["POST"])
+        self.app.add_url_rule(f"{ORDERS}<order>", "orders", self.orders.answer, methods=["POST"])
         self.app.add_url_rule(JOIN, "join", self._join, methods=["GET", "POST"])
         self.app.add_url_rule("/live/mine", "mine", self._mine)
         self.app.add_url_rule("/live/news", "news", self._news)
@@ -171,7 +171,7 @@ class LiveServer(Site):
         if (posted.stage, posted.scenario) != state.asked:
             raise BadInput(f"the class is asked about {' under '.join(state.asked)}, not {posted.stage} under {posted.scenario}")
         scenario = scenarios.load(posted.scenario)
-        choices = question.asked(scenario.tests.name, ENGLISH)["choices"]
+        choices = question.of_claim(scenario.tests.name, ENGLISH)["choices"]
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
             raise BadInput(f"choice: there is no choice {posted.choice} for {scenario.name}; its choices are {offered}")

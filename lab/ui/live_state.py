@@ -112,7 +112,7 @@ class LiveState:
         """Publish that a run's servers are being started. Its predictions are fixed from now on."""
         stage, scenario = request.stage, request.scenario
         claim = scenario.tests.name
-        asked = {one: question.asked(claim, one) for one in Language}
+        asked = {one: question.of_claim(claim, one) for one in Language}
         about = {
             "stage": stage.name,
             "scenario": scenario.name,
@@ -165,7 +165,7 @@ class LiveState:
         picture = Timeline(stage=done.judgement.stage)
         if not done.unwritten:
             picture = timeline_reader.read(done.folder.path, done.judgement, done.findings, done.record.has_store)
-        said = {language.value: _of_picture(picture, language) for language in Language}
+        said = {language.value: _words_of_picture(picture, language) for language in Language}
         self._show_pictures({"run": done.folder.name, "said": said})
 
     def lost_increments(self, picture: str) -> None:
@@ -251,7 +251,7 @@ class LiveState:
         self.news.publish(kind=kind, **about)
 
 
-def _of_picture(picture: Timeline, language: Language) -> dict[str, Any]:
+def _words_of_picture(picture: Timeline, language: Language) -> dict[str, Any]:
     """Return the caption of a run's picture; and the steps of its loss, if there is one."""
     found = steps_of_run(picture)
     return {"caption": say_run.caption(picture, language), "steps": say_run.page_of_steps(found, language) if found else None}

@@ -221,11 +221,11 @@ class LabPlugin:
             environment.host = NO_HOST
 
 
-def ask(what: str, within_s: float = ANSWER_WITHIN_S, **about: Any) -> dict[str, Any]:
+def ask(order: str, within_s: float = ANSWER_WITHIN_S, **about: Any) -> dict[str, Any]:
     """Ask the lab, and return its answer. Raises RequestRefused."""
     import requests  # not before gevent has patched ssl
 
-    address, key = f"{os.environ[LIVE]}{ORDERS}{what}", {SENT_KEY: os.environ[ORDERS_KEY]}
+    address, key = f"{os.environ[LIVE]}{ORDERS}{order}", {SENT_KEY: os.environ[ORDERS_KEY]}
     try:
         answer: dict[str, Any] = requests.post(address, json=about, headers=key, timeout=within_s).json()
     except (requests.RequestException, ValueError) as error:

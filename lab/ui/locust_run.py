@@ -71,11 +71,11 @@ class Orders:
         }
         self._run = LocustRun({})
 
-    def answer(self, what: str) -> dict[str, Any]:
-        """Answer a question. Raises BadInput."""
-        if not same(request.headers.get(SENT_KEY, ""), self.key) or what not in self._answers:
+    def answer(self, order: str) -> dict[str, Any]:
+        """Answer an order of the page. Raises BadInput."""
+        if not same(request.headers.get(SENT_KEY, ""), self.key) or order not in self._answers:
             abort(403)
-        return self._answers[what](**request.get_json())
+        return self._answers[order](**request.get_json())
 
     def _checked(self, form: Mapping[str, str]) -> dict[str, Any]:
         try:
@@ -115,9 +115,9 @@ def drive_by_page(run: LocustRun, scenario: Scenario, page: LocustProcess, follo
         clock_of, readings = (system.clocks.clock_of, system.clocks.readings) if system.clocks else ({}, {})
         follow(folder, {name: readings[clock][0].ahead_ns for name, clock in clock_of.items() if clock})
         where = {"host": f"http://{system.address}", "record": str(record)}
-        what = {"requests": scenario.requests, "rate": scenario.rate or 0.0, "seed": scenario.seed}
-        what |= {"connections": scenario.connections or 0, "think_ms": scenario.think_ms}
-        run.plan.set_result(where | what | {"timeout_s": scenario.request_timeout_s})
+        load = {"requests": scenario.requests, "rate": scenario.rate or 0.0, "seed": scenario.seed}
+        load |= {"connections": scenario.connections or 0, "think_ms": scenario.think_ms}
+        run.plan.set_result(where | load | {"timeout_s": scenario.request_timeout_s})
         try:
             reason = _watch(run, record, scenario, page, well)
             if reason and page.runs:

@@ -45,7 +45,7 @@ class RunAnswer:
     tone: Tone
 
 
-def asked(claim: str, language: Language) -> dict[str, Any]:
+def of_claim(claim: str, language: Language) -> dict[str, Any]:
     """Return the question about a claim, and the choices: first its promise."""
     if claim in BY_LOSSES:
         choices = [text("answer", name, language) for name in ("none_lost", "some_lost")]

@@ -156,17 +156,17 @@ class Runs:
     def _make(self, run: LocustRun, request: RunRequest) -> Conducted | None:
         """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
         state = self.state
-        drive = drive_by_page(run, request.scenario, self.page, lambda *run: _shown(state.begin, request, *run))
-        _shown(state.starting, request)
+        drive = drive_by_page(run, request.scenario, self.page, lambda *run: _try_to_publish(state.begin, request, *run))
+        _try_to_publish(state.starting, request)
         done = conduct(self.supervisor, request.stage, request.scenario, drive, request.command)
         if done.record.ended.is_interrupt:
             return done
         try:
             summarise(terminal(), done.judgement, done.findings)
-            _shown(state.judged, done)
+            _try_to_publish(state.judged, done)
             report = finish(done)
-            _shown(state.drawn, done)
-            _shown(lambda: state.lost_increments(self._picture_with(done.folder.path)))
+            _try_to_publish(state.drawn, done)
+            _try_to_publish(lambda: state.lost_increments(self._picture_with(done.folder.path)))
             where_to_look(terminal(), report)
             run.verdict.set_result(_facts(done, report))
         except KeyboardInterrupt:
@@ -182,7 +182,7 @@ class Runs:
         return chart.write(lambda: lost.draw(shown), self.folder / chart.LOST).read_text(encoding="utf-8")
 
 
-def _shown(publish: Callable[..., None], *about: object) -> None:
+def _try_to_publish(publish: Callable[..., None], *about: object) -> None:
     """Publish news on the live page. An error is printed: a run must not be lost because it cannot be shown."""
     try:
         publish(*about)

@@ -157,6 +157,6 @@ def with_ways(content: str, ways: Mapping[str, str]) -> str:
 
 
 def _nav(ways: Mapping[str, str], language: Language) -> str:
-    said = partial(say.text, "site_way", language=language)
-    links = Markup().join(LINK.format(address, said(name)) for name, address in ways.items())
-    return NAV.format(tag=TAGS[language].tag, label=said("ways"), links=links)
+    phrase = partial(say.text, "site_way", language=language)
+    links = Markup().join(LINK.format(address, phrase(name)) for name, address in ways.items())
+    return NAV.format(tag=TAGS[language].tag, label=phrase("ways"), links=links)

@@ -126,7 +126,7 @@ def start_in_sight(locust) -> None:
 
 def about(stage: str, scenario: str, predicted: list[int], live: str = "gap") -> dict[str, Any]:
     words = {"stage": stage, "scenario": scenario, "title": "a title", "live": live, "store": "redis", "servers": 1}
-    asked = {one: question.asked("exclusive", one) for one in Language}
+    asked = {one: question.of_claim("exclusive", one) for one in Language}
     return words | {"question": asked, "requests": 600, "replicas": 3, "predicted": predicted}
 
 

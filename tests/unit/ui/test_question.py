@@ -67,7 +67,7 @@ def test_only_a_kept_promise_is_green(claim, verdict, lost):
     assert (shown.tone is Tone.BAD) >= bool(broken)
     assert (shown.choice is None) == (verdict == "VOID")
     for language in Language:
-        asked = question.asked(claim, language)
+        asked = question.of_claim(claim, language)
         assert all((asked["text"], *asked["choices"], shown.words[language]))
         assert len(asked["choices"]) > (shown.choice or 0)
 
