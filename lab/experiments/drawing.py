@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from lab.evidence.run_folder import replace
 from lab.experiments import experiment as shelf
 from lab.experiments.experiment import Experiment
-from lab.experiments.result import CONDITIONS, SHARES, Measurement, Spot, finding, load, markdown, measured, shown, spots
+from lab.experiments.result import CONDITIONS, SHARES, Measurement, Spot, digits, finding, load, markdown, measured, spots
 from lab.language import Language
 from lab.report import chart
-from lab.report.html import named
+from lab.report.html import path_in
 from lab.story.say import ENGLISH, text
 from lab.text import wrapped
 
@@ -33,7 +33,7 @@ def write(result: Measurement, into: Path) -> list[Path]:
     path = into / f"{experiment.name}.md"
     content = f"{finding(result, experiment)}.\n\n{markdown(result, experiment.en.varied)}\n{measured(result)}\n"
     replace(path, content.encode())
-    return [path, *(draw(result, experiment, named(path.with_suffix(".svg"), one), one) for one in Language)]
+    return [path, *(draw(result, experiment, path_in(path.with_suffix(".svg"), one), one) for one in Language)]
 
 
 def write_again(folder: Path) -> list[Path]:
@@ -66,7 +66,7 @@ def draw(result: Measurement, experiment: Experiment, path: Path, language: Lang
             axes.set_ylabel("\n".join(wrapped(text("figure", name, language, against=experiment.against), LABEL_WIDTH)))
             axes.minorticks_off()
             axes.yaxis.set_major_formatter(
-                lambda size, _, name=name: shown(name, size) if name in SHARES else f"{size:,.10g}".replace(",", "\u2009")
+                lambda size, _, name=name: digits(name, size) if name in SHARES else f"{size:,.10g}".replace(",", "\u2009")
             )
         if len(stages) > 1:  # the finding in the title names a single stage
             panels[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

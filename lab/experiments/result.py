@@ -152,7 +152,7 @@ def _spot(points: Sequence[Point], against: dict[int, Point]) -> Spot:
     return Spot(points[0].stage, points[0].value, figures, [one for one in points if not one.sound])
 
 
-def shown(figure: str, value: float) -> str:
+def digits(figure: str, value: float) -> str:
     """Return a figure with three digits: a share in per cent, a ratio with two decimals."""
     if figure in SHARES:
         return f"{value:.1%}" if 0 < value < 0.0095 else f"{value:.0%}"
@@ -177,7 +177,7 @@ def numbers(found: Sequence[Spot], experiment: Experiment) -> dict[str, Any]:
     known["at"] |= places
     for key, name in places.items():
         for figure, spread in cells[name].figures.items():
-            known.setdefault(figure, {})[key] = shown(figure, spread.value)
+            known.setdefault(figure, {})[key] = digits(figure, spread.value)
     return known
 
 
@@ -217,7 +217,7 @@ def markdown(result: Measurement, varied: str) -> str:
 def _cell(name: str, one: Spread | None) -> str:
     if one is None:
         return "–"
-    return shown(name, one.value) + (f" ({shown(name, one.low)} to {shown(name, one.high)})" if one.low < one.high else "")
+    return digits(name, one.value) + (f" ({digits(name, one.low)} to {digits(name, one.high)})" if one.low < one.high else "")
 
 
 def measured(result: Measurement) -> str:

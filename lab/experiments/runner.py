@@ -23,7 +23,7 @@ from lab.experiments import result as results
 from lab.experiments.drawing import write
 from lab.experiments.experiment import Experiment
 from lab.experiments.measures import Meter
-from lab.experiments.result import CONDITIONS, Measurement, Point, shown
+from lab.experiments.result import CONDITIONS, Measurement, Point, digits
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import new_place
@@ -94,7 +94,7 @@ def _measured(plan: Sequence[Point], measure: Meter, result: Measurement, path: 
         result.points.append(point)
         results.save(result, path)
         against = result.about["against"]
-        figures = ", ".join(f"{text('figure', one, against=against)} {shown(one, size)}" for one, size in point.figures.items())
+        figures = ", ".join(f"{text('figure', one, against=against)} {digits(one, size)}" for one, size in point.figures.items())
         why = "" if point.sound else f"  {escape(point.reason)}"
         console.print(
             f"{number:3} of {len(plan)}  {point.stage:14} {point.value:8} {point.verdict:9}{figures}{why}", soft_wrap=True

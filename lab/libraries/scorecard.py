@@ -83,7 +83,7 @@ def libraries(found: Sequence[Entry]) -> str:
         [
             one.linked,
             one.tested.about.get("language", ""),
-            *(_said(one.claim(name)) for name in usual),
+            *(_result(one.claim(name)) for name in usual),
             _speed(one.tested.speed),
             one.tested.about.get("used", "") or "–",
         ]
@@ -101,18 +101,18 @@ def broken(found: Sequence[Entry]) -> str:
         title = reader.load(worst.scenario).title if worst else "in an order of events that the explorer found"
         again = next((cell.command for cell in claim.cells if cell.verdict == BROKEN), claim.again)
         happened = f"{title}: {_cell(worst.why_of(claim.claim))}" if worst else title
-        rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _said(claim)])
+        rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _result(claim)])
     head = ["library", "what its documentation promises", "what happens, and the command that shows it", "found"]
     return table(head, rows) if rows else "None.\n" if found else NOTHING
 
 
-def _said(one: TestedClaim | None) -> str:
+def _result(claim: TestedClaim | None) -> str:
     """Return a claim's result for a table: ``BROKEN 3 of 3, 13 lost``."""
-    if one is None:
+    if claim is None:
         return "–"
-    worst = _worst(one)
-    said = f"{in_words(one)}, {thousands(worst.lost)} lost" if worst and worst.lost else in_words(one)
-    return f'<strong class="{BROKEN}">{said}</strong>' if one.verdict == BROKEN else said
+    worst = _worst(claim)
+    result = f"{in_words(claim)}, {thousands(worst.lost)} lost" if worst and worst.lost else in_words(claim)
+    return f'<strong class="{BROKEN}">{result}</strong>' if claim.verdict == BROKEN else result
 
 
 def _promised(one: TestedClaim) -> str:

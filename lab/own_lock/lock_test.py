@@ -38,7 +38,7 @@ from lab.language import Language, of_environment
 from lab.own_lock import cells, page
 from lab.paths import HOME, REPORTS, new_place, shown
 from lab.pipeline import publish_site
-from lab.report.html import named
+from lab.report.html import path_in
 from lab.report.terminal import STYLES, terminal, where_to_look
 from lab.run import environment
 from lab.scenario.requirements import VOTED
@@ -173,7 +173,7 @@ def _explore(stage: Stage, options: LockTest, answer: Answer, folder: Path) -> N
                     row.again = replay(_path_in_commands(stage), one.question, one.broken.events)
                     (folder / row.schedule).parent.mkdir(parents=True, exist_ok=True)
                     for language in Language:
-                        named(folder / row.schedule, language).write_text(draw(one.story, language), encoding="utf-8")
+                        path_in(folder / row.schedule, language).write_text(draw(one.story, language), encoding="utf-8")
                     answer.say(row, one)
                     known.add(claim)
 
@@ -270,4 +270,4 @@ def _write_result(answer: Answer, options: LockTest, folder: Path) -> None:
         console.print(phrase("rest", n=rest, path=shown(folder / "test.json")), style="dim", soft_wrap=True)
     if options.junit is not None:
         options.junit.write_text(page.junit(tested), encoding="utf-8")
-    where_to_look(console, named(written, language).resolve())
+    where_to_look(console, path_in(written, language).resolve())

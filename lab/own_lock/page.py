@@ -19,7 +19,7 @@ from app.lock import Claim
 from app.locks import stages
 from lab.errors import ExitStatus
 from lab.language import Language
-from lab.report.html import in_both, named, page, page_of
+from lab.report.html import in_both, page, page_of, path_in
 from lab.report.matrix import Cell, Origin
 from lab.report.statistics import geometric_mean
 from lab.story.say import ENGLISH, capital, claim, text, translated, words
@@ -301,7 +301,7 @@ def page_values(tested: TestedLock, folder: Path, runs: Path, language: Language
 
 
 def _inlined(path: Path, language: Language) -> str:
-    drawn = named(path, language)
+    drawn = path_in(path, language)
     text = (drawn if drawn.exists() else path).read_text(encoding="utf-8")  # one language is kept of a library
     return text[text.index("<svg") :]
 

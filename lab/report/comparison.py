@@ -11,7 +11,7 @@ from lab.evidence.record_lines import packed, write_line
 from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import chart, lost, price, run_data
-from lab.report.html import in_both, inline, named
+from lab.report.html import in_both, inline, path_in
 from lab.report.run_data import KEPT, Result, kept, rounds_in, with_rounds
 from lab.report.statistics import Spread, geometric_mean
 from lab.story import say
@@ -40,7 +40,7 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
     into.mkdir(parents=True, exist_ok=True)
     charts = {chart.LOST: lost.draw} | ({chart.PRICE: price.draw} if len(price.places(runs)) >= price.FEWEST else {})
     drawn = {
-        language: [chart.write(partial(draw, runs, language), named(into / name, language)) for name, draw in charts.items()]
+        language: [chart.write(partial(draw, runs, language), path_in(into / name, language)) for name, draw in charts.items()]
         for language in Language
     }
     fastest = sorted(runs, key=lambda run: -run.kept_per_s)
@@ -55,8 +55,8 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
             "pictures": [inline(path) for path in drawn[language]],
             "base": base,
             "share": lambda run: share(run, base),
-            "home": f"../../{named(Path('README.md'), language)}" if into.resolve() == REFERENCE else "",
-            "all_runs": f"../{named(Path('index.html'), language)}",
+            "home": f"../../{path_in(Path('README.md'), language)}" if into.resolve() == REFERENCE else "",
+            "all_runs": f"../{path_in(Path('index.html'), language)}",
         },
     )
     return [*pages, *chain.from_iterable(drawn.values())]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lab.language import Language
 from lab.report import reference
 from lab.report.chart import HARMS, Mark
-from lab.report.html import named
+from lab.report.html import path_in
 from lab.report.matrix_layout import completed, marks
 from lab.report.matrix_picture import write
 from lab.report.statistics import Spread, mean
@@ -66,7 +66,7 @@ def draw(folder: Path, language: Language = ENGLISH) -> Path:
     load_figures = {name: load[name] for name in ("requests", "users", "replicas")}
     return write(
         "hero.svg.j2",
-        named(folder / "hero.svg", language),
+        path_in(folder / "hero.svg", language),
         language,
         title=finding(rows, language),
         conditions=text("hero", "conditions", language, min(row.stays.samples for row in rows), **load_figures),

@@ -27,12 +27,12 @@ def inline(path: Path) -> str:
     return text
 
 
-def named(path: Path, language: Language) -> Path:
+def path_in(path: Path, language: Language) -> Path:
     """Return the path of a page in a language: ``index.html`` is ``index.zh.html`` in Chinese."""
     return path if language is Language.ENGLISH else path.with_suffix(f".{language}{path.suffix}")
 
 
-PAGES = {language: named(Path("report.html"), language).name for language in Language}  # of a run
+PAGES = {language: path_in(Path("report.html"), language).name for language in Language}  # of a run
 
 
 def page_of(folder: Path, language: Language) -> str:
@@ -49,7 +49,7 @@ def in_both(
     *more_templates: Path,
 ) -> list[Path]:
     """Write a page in each language, with a button for each other language. Return the paths, in the order of the languages."""
-    files = {language: named(path, language).name for language in languages}
+    files = {language: path_in(path, language).name for language in languages}
     for language, name in files.items():
         replace(
             path.with_name(name), page(template, *more_templates, language=language, files=files, **values(language)).encode()

@@ -105,7 +105,7 @@ def ordered(results: Sequence[Result], language: Language = ENGLISH) -> list[Los
     """Return the runs in the order of the ladder. Runs of the same stage keep their order."""
     shelf = {name: place for place, name in enumerate(stages())}
     in_order = sorted(results, key=lambda result: shelf.get(result.judgement.stage, len(shelf)))
-    return [LostBar(result.named(language), result.judgement) for result in in_order]
+    return [LostBar(result.label(language), result.judgement) for result in in_order]
 
 
 def finding(rows: Sequence[LostBar], language: Language = ENGLISH) -> str:

@@ -13,7 +13,7 @@ from app.locks import stages
 from lab.language import Language
 from lab.paths import COMMAND
 from lab.report.chart import HARMS, NAMES, Mark
-from lab.report.html import in_both, named
+from lab.report.html import in_both, path_in
 from lab.report.matrix import Cell, Origin, cell_requests, in_short
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, in_words, layout, mark, marks
 from lab.scenario import reader as scenarios
@@ -75,7 +75,7 @@ class MatrixPage:
         shown = [cell for cell in self.cells if mark(cell) is not Mark.IMPOSSIBLE or cell.reason]
         few = not any(scenario in CORE_SCENARIOS for scenario in plan.all_rows) or len(plan.all_rows) <= len(CORE_SCENARIOS)
         data = self._data(shown, plan.all_rows)
-        home = named(self.folder.parent / "index.html", self.language)
+        home = path_in(self.folder.parent / "index.html", self.language)
         return {
             "plan": plan,
             "known": known,
@@ -165,7 +165,7 @@ class MatrixPage:
     def _links(self, cell: Cell) -> list[tuple[str, str]]:
         """Return words and addresses of the cell's run, of its figure in the book, and of its level, if these files exist."""
         links, reports = [], self.folder.parent
-        report, timeline = (named(Path(name), self.language).name for name in ("report.html", "timeline.svg"))
+        report, timeline = (path_in(Path(name), self.language).name for name in ("report.html", "timeline.svg"))
         if cell.run and (reports / "runs" / cell.run / report).exists():
             links.append((self.say("run"), f"../runs/{cell.run}/{report}"))
         chapter = f"chapters/{cell.stage}-{cell.scenario}"

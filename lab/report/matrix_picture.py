@@ -11,7 +11,7 @@ from typing import Any
 from app.locks import stages
 from lab.language import Language
 from lab.report.chart import HARMS, HELD, NAMES, Mark
-from lab.report.html import named, page
+from lab.report.html import page, path_in
 from lab.report.lanes.pen import width
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, Marks, in_words, layout, marks
@@ -42,7 +42,7 @@ def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Lan
     heading, lines = (wrapped(one, int(WIDTH / (NARROW_LETTER * size))) for one, size in below)
     return write(
         "matrix.svg.j2",
-        named(folder / "core.svg", language),
+        path_in(folder / "core.svg", language),
         language,
         title=title,
         heading=heading,

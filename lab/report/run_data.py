@@ -54,7 +54,7 @@ class Result(msgspec.Struct, kw_only=True):
     judgement: Judgement
     # the run folder
     folder: Path
-    # its name in a chart, if several runs there have the same stage; otherwise empty, and ``named`` makes a name
+    # its name in a chart, if several runs there have the same stage; otherwise empty, and ``label`` makes a name
     given_label: str = ""
     # the runs of the same stage in a ladder of several rounds, this run included; empty for any other run
     rounds: list[Repeat] = []
@@ -69,7 +69,7 @@ class Result(msgspec.Struct, kw_only=True):
         """Return the increments kept a second: with several rounds their mean, as in all charts."""
         return fmean(repeat.kept_per_s for repeat in self.repeats)
 
-    def named(self, language: Language = ENGLISH) -> str:
+    def label(self, language: Language = ENGLISH) -> str:
         """Return the given label, else the stage, with the number of replicas if it is not three."""
         if self.given_label:
             return self.given_label

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from lab.language import Language
 from lab.paths import REPORTS
 from lab.report.chart import LOST
-from lab.report.html import in_both, inline, named, page_of
+from lab.report.html import in_both, inline, page_of, path_in
 from lab.report.run_data import FACTS, Result, load
 from lab.report.run_words import amount
 from lab.story import say
@@ -46,13 +46,13 @@ def write(reports: Path = REPORTS) -> Path:
         fcntl.flock(alone, fcntl.LOCK_EX)
         found, left_out = rows(reports)
         about = {"left_out": left_out, "play": PLAY if (reports / PLAY / INDEX).exists() else ""}
-        path, _ = in_both("site.html", reports / INDEX, lambda language: about | _said(found[language], reports, language))
+        path, _ = in_both("site.html", reports / INDEX, lambda language: about | _page_values(found[language], reports, language))
     finally:
         os.close(alone)
     return path
 
 
-def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, Any]:
+def _page_values(found: Sequence[Row], reports: Path, language: Language) -> dict[str, Any]:
     """Return the values of the page in a language."""
     return {
         "say": partial(say.text, "runs_page", language=language),
@@ -68,14 +68,14 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
 
 def _of_reference(reports: Path, name: str, language: Language) -> str:
     """Return a picture of the reference as text for the page; empty if it is missing."""
-    path = named(reports / REFERENCE / name, language)
+    path = path_in(reports / REFERENCE / name, language)
     return inline(path) if path.exists() else ""
 
 
 def _ladder(reports: Path, language: Language) -> dict[str, str] | None:
     """Return the folder and the first chart of the newest ladder, or of the reference's if there is none."""
     folders = [*sorted(reports.glob("ladder-*"), reverse=True), reports / REFERENCE]
-    charts = [path for folder in folders if (path := named(folder / LOST, language)).exists()]
+    charts = [path for folder in folders if (path := path_in(folder / LOST, language)).exists()]
     return {"folder": charts[0].parent.name, "chart": inline(charts[0])} if charts else None
 
 
@@ -83,8 +83,8 @@ def _others(reports: Path, language: Language) -> dict[str, str]:
     """Return the folders with other pages, each with its page: the newest of each kind first, the reference last."""
     places = ("ladder-*", "matrix-*", REFERENCE, f"{REFERENCE}/*")
     found = [path for one in places for path in sorted(reports.glob(f"{one}/{INDEX}"), reverse=one.endswith("-*"))]
-    pages = {path.parent.relative_to(reports).as_posix(): named(path, language) for path in found}
-    pictures = sorted(reports.glob(named(Path("experiment-*/*.svg"), language).as_posix()), reverse=True)
+    pages = {path.parent.relative_to(reports).as_posix(): path_in(path, language) for path in found}
+    pictures = sorted(reports.glob(path_in(Path("experiment-*/*.svg"), language).as_posix()), reverse=True)
     drawn = {path.parent.name: path.name for path in pictures if language is not Language.ENGLISH or path.suffixes == [".svg"]}
     return drawn | {name: page.name if page.exists() else INDEX for name, page in pages.items()}
 
@@ -98,7 +98,7 @@ def rows(reports: Path) -> tuple[dict[Language, list[Row]], dict[str, str]]:
             continue
         try:
             result = _read(folder)
-            made = {one: Row(result, result.named(one), why(result.judgement, one), page_of(folder, one)) for one in Language}
+            made = {one: Row(result, result.label(one), why(result.judgement, one), page_of(folder, one)) for one in Language}
         except Exception as error:  # noqa: BLE001 - a folder with unknown content is left out, and must not stop the site
             left_out[folder.name] = " ".join(str(error).split())[:200] or type(error).__name__
             continue

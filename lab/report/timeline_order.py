@@ -49,13 +49,13 @@ class Order:
         chain = [commands[place] for place in self.by_answer]
         is_broken = any(before.left != after.found for before, after in pairwise(chain))
         if is_broken or (chain and start not in (None, chain[0].found)):
-            self._search(start)  # otherwise the order of the answers is right, as in a run whose lock kept its promise
+            self._find_order(start)  # otherwise the order of the answers is right, as in a run whose lock kept its promise
         # when the counter executed each command; NEVER for a command that fits nowhere
         self.at = [NEVER] * len(commands)
         for place, at in zip(self.places, _moments([commands[place] for place in self.places]), strict=True):
             self.at[place] = at
 
-    def _search(self, value: int | None) -> None:
+    def _find_order(self, value: int | None) -> None:
         """Order all commands. value: the first number of the counter; None if it is unknown."""
         self.places = []
         self.is_taken = [False] * len(self.commands)

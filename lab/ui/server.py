@@ -177,7 +177,7 @@ class Runs:
         """Return the picture of the increments that all runs lost, with one more run, as SVG."""
         self.made.append(run_data.load(run))
         several = len({one.record.scenario["name"] for one in self.made}) > 1
-        named = [replace(one, given_label=f"{one.named()} · {one.record.scenario['name']}") for one in self.made]
+        named = [replace(one, given_label=f"{one.label()} · {one.record.scenario['name']}") for one in self.made]
         shown = named if several else self.made
         return chart.write(lambda: lost.draw(shown), self.folder / chart.LOST).read_text(encoding="utf-8")
 

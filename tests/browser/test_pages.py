@@ -16,7 +16,7 @@ from lab.language import NAMES, Language
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock, write_page
 from lab.paths import REFERENCE
 from lab.report import comparison, reference, site
-from lab.report.html import named
+from lab.report.html import path_in
 from lab.report.run_words import RunWords
 from lab.ui.static_server import Site
 from tests.command import run
@@ -61,7 +61,7 @@ def test_run_page_in_chinese(browser, lost, served):
     def title(language: Language) -> str:
         return RunWords(Judgement.load(lost.parent), 0, language).statements[0]
 
-    assert not named(lost, Language.CHINESE).exists()
+    assert not path_in(lost, Language.CHINESE).exists()
     assert browser.open(lost).get_by_role("link", name="中文").count() == 0  # without a server, no click can draw a page
 
     address = f"{served}/{lost.parent.name}/report.html"
@@ -129,7 +129,7 @@ def test_comparison_page_is_accessible(browser, pages, name):
 def test_page_of_a_tested_lock(browser, tmp_path):
     """The page of a tested lock is accessible and begins with the broken claim; no text sticks out of a schedule's picture."""
     for language in Language:
-        shutil.copy(named(REFERENCE / "explore" / "uuid.svg", language), tmp_path)
+        shutil.copy(path_in(REFERENCE / "explore" / "uuid.svg", language), tmp_path)
     cell = TestedCell(stage="x", scenario="release_race", claim="exclusive", verdict="BROKEN", run="one")
     again = {"orders": "breaks", "schedule": "uuid.svg", "again": "lab explore --replay uuid:A4BpAt3000BrAA"}
     again |= {"between": ["x.py:3: a < b", "x.py:4: c"], "mended_by": "lua"}
@@ -140,7 +140,7 @@ def test_page_of_a_tested_lock(browser, tmp_path):
     page = write_page(tested, tmp_path, tmp_path / "runs")
 
     in_both(browser, page, "tested")
-    for path in (page, named(page, Language.CHINESE)):
+    for path in (page, path_in(page, Language.CHINESE)):
         ends = browser.open(path).evaluate(ENDS)
         assert len(ends) > 10
         assert max(ends) <= 1

@@ -16,7 +16,7 @@ from lab.evidence.decided import KeptDecision, of_claims
 from lab.explore.story import lanes
 from lab.language import Language
 from lab.paths import HOME, REFERENCE
-from lab.report.html import named
+from lab.report.html import path_in
 from lab.story import say
 from lab.story.happening import Story
 from lab.story.say import ENGLISH, text
@@ -42,7 +42,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
 
 
 def _picture(story: Story, language: Language) -> Path:
-    return named(PICTURES / f"{story.stage}.svg", language)
+    return path_in(PICTURES / f"{story.stage}.svg", language)
 
 
 def _draw(story: Story, language: Language, folder: Path) -> None:

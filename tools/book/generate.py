@@ -25,7 +25,7 @@ from lab.language import Language
 from lab.libraries import scorecard
 from lab.paths import HOME, REFERENCE
 from lab.report import chart, comparison, hero, lost, matrix, matrix_page, matrix_picture, price, reference
-from lab.report.html import named
+from lab.report.html import path_in
 from lab.report.matrix import Cell
 from lab.report.matrix_layout import completed
 from lab.report.reference import ladder
@@ -53,17 +53,17 @@ def documents() -> list[Path]:
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the book's pictures: the path of each, and the function that draws it into a folder."""
     first = {
-        named(path, language): partial(draw, language=language)
+        path_in(path, language): partial(draw, language=language)
         for path, draw in ((PICTURES / "hero.svg", hero.draw), (MATRIX / "core.svg", _core))
         for language in Language
     }
     compared = {
-        named(path, language): partial(_compared, draw, named(path, language).name, language)
+        path_in(path, language): partial(_compared, draw, path_in(path, language).name, language)
         for path, draw in CHARTS.items()
         for language in Language
     }
     measured = {
-        named(KEPT / f"{name}.svg", language): partial(_experiment, name, language)
+        path_in(KEPT / f"{name}.svg", language): partial(_experiment, name, language)
         for name in experiment.names()
         for language in Language
         if (KEPT / f"{name}.csv").exists()
@@ -81,7 +81,7 @@ def _compared(draw: Callable[..., Any], name: str, language: Language, folder: P
 
 def _experiment(name: str, language: Language, folder: Path) -> None:
     result = load(KEPT / f"{name}.csv")
-    drawing.draw(result, experiment.load(name), named(folder / f"{name}.svg", language), language)
+    drawing.draw(result, experiment.load(name), path_in(folder / f"{name}.svg", language), language)
 
 
 def pages() -> list[Path]:

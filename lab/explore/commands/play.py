@@ -19,7 +19,7 @@ from lab.explore.search.replay import Differs
 from lab.explore.store.real_redis import MachineStalled, redis_server
 from lab.language import of_environment
 from lab.paths import REPORTS, shown
-from lab.report.html import named
+from lab.report.html import path_in
 from lab.story import say
 
 
@@ -42,7 +42,7 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
             raise NothingShown(f"no page is written: {error}.") from None
     for name in without:
         sys.stderr.write(say.text("level", "too_slow", language, stage=name) + "\n")
-    index = named(index, language)
+    index = path_in(index, language)
     sys.stdout.write(f"{shown(index.absolute())}\n")
     if open_it and has_browser():
         webbrowser.open(index.absolute().as_uri())

@@ -118,7 +118,7 @@ class Grants:
                 pen.label(names, arrives, [store + 0.33, rows.of_store - LEASE], [("left", 6), ("right", -6)], "first bad")
 
 
-def named(picture: Timeline) -> set[str]:
+def named_requests(picture: Timeline) -> set[str]:
     """Return the requests in the title."""
     return {name for happening in from_run.title(picture) for name in (happening.actor, *happening.others) if name}
 
@@ -135,7 +135,7 @@ def cast(picture: Timeline) -> list[DrawnGrant]:
         places |= {loss.culprit, loss.victim}
         robbed = set() if picture.votes else {picture.held[place].lease for place in places - {NEVER}}
         places |= {life.by for number, life in enumerate(picture.lives) if number in robbed and life.how == "del"}
-    names = named(picture)
+    names = named_requests(picture)
     if picture.focus_fault != NEVER:
         names.add(picture.faults[picture.focus_fault].request)
     since, until = picture.opens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.evidence.fault_record import Effect
-from lab.report.lanes.grants import LEASE, Grants, named
+from lab.report.lanes.grants import LEASE, Grants, named_requests
 from lab.report.lanes.pen import Pen
 from lab.report.lanes.rows import Rows, is_stuck
 from lab.story import say
@@ -53,7 +53,7 @@ def draw_waiting(pen: Pen, picture: Timeline, rows: Rows) -> None:
     pen.area([(at, number / most) for at, number in steps], row + 0.42, 0.7, "waiting", "waiters")
     gave_up = [waited for waited in picture.waited if rows.sees(waited.gave_up)]
     pen.signs([(row, waited.gave_up) for waited in gave_up], -0.3, "cross", "gives_up", "harm")
-    names = named(picture) if gave_up else ()
+    names = named_requests(picture) if gave_up else ()
     for waited in gave_up:
         if waited.request in names:
             pen.bars([(row, waited.asked, waited.gave_up)], -0.33, 0.06, "wait", "wait")

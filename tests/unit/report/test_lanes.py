@@ -5,7 +5,7 @@ from functools import cache
 from xml.etree import ElementTree as ET
 
 from lab.report.lanes.drawing import compose, still
-from lab.report.lanes.grants import named
+from lab.report.lanes.grants import named_requests
 from lab.report.lanes.pen import WIDTH, Pen, width
 from lab.story.say_run import LONGEST
 from lab.story.say_run import title as finding
@@ -32,7 +32,7 @@ def test_labels_of_the_title(name):
     picture, title, pen = kept(name)
 
     assert len(title) <= LONGEST
-    assert [request for request in named(picture) if not any(request in A_NAME.split(text) for text in pen.texts)] == [], title
+    assert named_requests(picture) <= {name for text in pen.texts for name in A_NAME.split(text)}, title
     pairs = [(a, b) for number, a in enumerate(pen.taken) for b in pen.taken[:number]]
     assert [pair for pair in pairs if all(pair[0][n] < pair[1][n + 1] and pair[1][n] < pair[0][n + 1] for n in (0, 2))] == []
 
