@@ -108,10 +108,10 @@ def _frames(thread: Thread, paths: set[str]) -> list[Any]:
     while frame is not None:
         code, file = frame.f_code, frame.f_code.co_filename
         is_own = file in paths
-        if file not in KNOWN and (not (is_own or file.startswith(CHECKED)) or _left(code)[frame.f_lasti]):
+        if file not in KNOWN and (not (is_own or file.startswith(CHECKED)) or _stack_depths(code)[frame.f_lasti]):
             raise pickle.PicklingError
         meets_stage = is_own or (inner is not None and inner.co_filename in paths)
-        if meets_stage and file not in OF_LAB and _called(frame) is not inner:
+        if meets_stage and file not in OF_LAB and _called_code(frame) is not inner:
             raise pickle.PicklingError
         if is_own and (code.co_flags & OWN_FRAME or {*code.co_cellvars, *code.co_freevars} - {"__class__"}):
             raise pickle.PicklingError
@@ -121,7 +121,7 @@ def _frames(thread: Thread, paths: set[str]) -> list[Any]:
 
 
 @cache
-def _left(code: types.CodeType) -> dict[int, int]:
+def _stack_depths(code: types.CodeType) -> dict[int, int]:
     """Return by the offset of each call how many values are on the stack during it; without calls in error handlers."""
     depths: dict[int, int] = {}
     instructions = list(dis.get_instructions(code))
@@ -144,7 +144,7 @@ def _left(code: types.CodeType) -> dict[int, int]:
 
 
 @cache
-def _call(code: types.CodeType, place: int) -> list[str]:
+def _names_of_call(code: types.CodeType, place: int) -> list[str]:
     """Return the first name of a call, and the attributes after it. Raises an error for a call of another form."""
     line, end, first, last = list(code.co_positions())[place // 2]
     lines = [getline(code.co_filename, number).encode() for number in range(line or 0, (end or 0) + 1)]
@@ -158,9 +158,9 @@ def _call(code: types.CodeType, place: int) -> list[str]:
     return [ast.unparse(function), *names]
 
 
-def _called(frame: types.FrameType) -> Any:
+def _called_code(frame: types.FrameType) -> Any:
     """Return the code that a waiting frame of the stage has called. Raises an error if that cannot be found out."""
-    first, *names = _call(frame.f_code, frame.f_lasti)
+    first, *names = _names_of_call(frame.f_code, frame.f_lasti)
     known: Any = ChainMap(frame.f_locals, frame.f_globals, frame.f_builtins)
     if first == "super()":
         kinds = type(known[frame.f_code.co_varnames[0]]).__mro__

@@ -46,12 +46,12 @@ class Effects:
         """Change fields of the ghosts."""
         self.ghosts = self.ghosts._replace(**values)
 
-    def of_actor(self, actor: int, **values: Any) -> None:
+    def change_request(self, actor: int, **values: Any) -> None:
         """Change fields of one request."""
         changed = self.actors[actor]._replace(**values)
         self.set(actors=(*self.actors[:actor], changed, *self.actors[actor + 1 :]))
 
-    def owned_by(self, key: str, owner: Owner | None) -> None:
+    def set_owner(self, key: str, owner: Owner | None) -> None:
         """Change the owner of a key; None for no owner."""
         others = [pair for pair in self.ghosts.owners if pair[0] != key]
         self.set(owners=tuple(sorted([*others, (key, owner)])) if owner is not None else tuple(others))
@@ -60,66 +60,66 @@ class Effects:
         """Record that the event breaks a claim. client: the request that it harms or accuses."""
         self.findings.append(Finding(claim, harm, why, client, error))
 
-    def over(self, actor: int) -> None:
+    def end_request(self, actor: int) -> None:
         """Record that a request is over."""
-        self.of_actor(actor, **Actor(OVER, over_ms=self.actors[actor].over_ms)._asdict())
+        self.change_request(actor, **Actor(OVER, over_ms=self.actors[actor].over_ms)._asdict())
 
 
-def judged(world: World, move: Move, budget: Budget) -> Move:
+def judge(world: World, move: Move, budget: Budget) -> Move:
     """Return a move with the ghosts after it and its findings. budget: the faults of the whole search."""
     state = move.state
     if not state.happened and move.event.kind is not CLOCK:
         return move
     effects, used = Effects(world, state.ghosts, state.now_ms), budget.used(state.left)
     if move.event.kind is CLOCK:
-        _passed(effects, move.before, state, used)
+        _judge_clock(effects, move.before, state, used)
     for part in state.happened:
         match part:
             case Change():
-                changed(effects, part)
+                judge_command(effects, part)
             case Fault():
-                _faulted(effects, state, part)
+                _apply_fault(effects, state, part)
             case Marked(client, request, mark):
-                marked(effects, world.actor_of(client, request), mark)
+                judge_mark(effects, world.actor_of(client, request), mark)
                 if isinstance(mark, Ended):
-                    _over(effects, state, part)
+                    _go_on_after_end(effects, state, part)
     # an error is a finding only if no fault was injected
     valid = [finding for finding in effects.findings if finding.harm is not Harm.FAILED or used == NONE]
-    findings = [charged(finding, effects.ghosts, world, used) for finding in valid]
+    findings = [with_final_claim(finding, effects.ghosts, world, used) for finding in valid]
     return move._replace(state=state._replace(ghosts=effects.ghosts, happened=()), findings=tuple(dict.fromkeys(findings)))
 
 
-def _over(effects: Effects, state: State, ended: Marked) -> None:
+def _go_on_after_end(effects: Effects, state: State, ended: Marked) -> None:
     """End a request: the next request of its thread begins, or a thread of its replica still runs in the background."""
     world = effects.world
     node, actor = world.node(state, ended.client), world.actor_of(ended.client, ended.request)
     if not node.ended[ended.request]:
-        effects.of_actor(actor, phase=ASKS)
+        effects.change_request(actor, phase=ASKS)
     elif any(operation is not None and not own for operation, own in zip(node.pending, node.own, strict=True)):
-        effects.of_actor(actor, over_ms=state.now_ms)
+        effects.change_request(actor, over_ms=state.now_ms)
 
 
-def changed(effects: Effects, change: Change) -> None:
+def judge_command(effects: Effects, change: Change) -> None:
     """Judge a command that the lock's store has executed."""
     world, actor = effects.world, _actor(effects, change)
     is_release = change.own and effects.actors[actor].phase == RELEASES
     has_released = is_release and effects.actors[actor].released_own != NOT_YET
     if is_release and not has_released:
-        effects.of_actor(actor, released_own=int(any(owner.actor == actor for _, owner in effects.ghosts.owners)))
+        effects.change_request(actor, released_own=int(any(owner.actor == actor for _, owner in effects.ghosts.owners)))
     if change.before == change.after:
         return
     # only the keys that a client takes on an empty store count: if they are taken, it may take other keys
     before, after = (world.oracle.free(lock, effects.now_ms) & world.known for lock in (change.before, change.after))
     for key in sorted(after - before):
-        _freed(effects, change, actor, key)
+        _judge_freed_key(effects, change, actor, key)
     for key in sorted(before - after) if world.program.servers == 1 else ():  # votes of several servers may be split
-        effects.owned_by(key, Owner(actor, change.sent_ms))
+        effects.set_owner(key, Owner(actor, change.sent_ms))
         # after its release, it acquires the lock again
-        effects.of_actor(actor, gone=Why.ENTITLED, phase=ASKS if has_released else effects.actors[actor].phase)
+        effects.change_request(actor, gone=Why.ENTITLED, phase=ASKS if has_released else effects.actors[actor].phase)
         effects.set(idle_since_ms=NOT_YET, tested=())  # the lock was free: no earlier fault has kept it locked
     for key in sorted(world.known - before - after):
-        _prolonged(effects, change, actor, key)
-    effects.of_actor(actor, changed_ms=change.sent_ms)
+        _judge_kept_key(effects, change, actor, key)
+    effects.change_request(actor, changed_ms=change.sent_ms)
 
 
 def _actor(effects: Effects, change: Change) -> int:
@@ -133,9 +133,9 @@ def _actor(effects: Effects, change: Change) -> int:
     return next(iter((*owning, *going_on, first)))
 
 
-def _freed(effects: Effects, change: Change, actor: int, key: str) -> None:
+def _judge_freed_key(effects: Effects, change: Change, actor: int, key: str) -> None:
     owner, request = effects.ghosts.owner(key), effects.actors[actor]
-    effects.owned_by(key, None)
+    effects.set_owner(key, None)
     if owner is None:
         return
     holder = effects.actors[owner.actor]
@@ -147,14 +147,14 @@ def _freed(effects: Effects, change: Change, actor: int, key: str) -> None:
     asks = request.phase == ASKS and change.own
     why = Why.ROBBED_BY_WAITER if asks else Why.ROBBED_IN_RELEASE if request.released_own == 1 else Why.ROBBED
     if holder.hold is None and holder.phase == ASKS:
-        effects.of_actor(owner.actor, gone=why)
+        effects.change_request(owner.actor, gone=why)
     if holder.hold is not None and is_entitled:
         if not asks:  # if a waiter takes the lock away, the claim breaks when a second request is granted it
             effects.breaks(BROKEN_BY[why], Harm.THEFT, owner.actor, why)
-        effects.of_actor(owner.actor, hold=holder.hold._replace(why=why))
+        effects.change_request(owner.actor, hold=holder.hold._replace(why=why))
 
 
-def _prolonged(effects: Effects, change: Change, actor: int, key: str) -> None:
+def _judge_kept_key(effects: Effects, change: Change, actor: int, key: str) -> None:
     """Judge a command after which a taken lock is still taken: it may have prolonged the lease."""
     owner, request = effects.ghosts.owner(key), effects.actors[actor]
     if owner is None:
@@ -167,38 +167,38 @@ def _prolonged(effects: Effects, change: Change, actor: int, key: str) -> None:
         if request.phase in (WORKS, RELEASES) and (holder.hold is not None or holder.phase == ASKS):
             effects.breaks(Claim.releases_only_its_own, Harm.FOREIGN_RENEWAL, owner.actor)
         return
-    effects.owned_by(key, owner._replace(since_ms=change.sent_ms))
+    effects.set_owner(key, owner._replace(since_ms=change.sent_ms))
     # a renewal that was sent before the request ended is allowed
     if NOT_YET < request.over_ms < effects.now_ms and not change.own:
         claim = owner.tested[0] if owner.tested else Claim.releases_only_its_own
         effects.breaks(claim, Harm.RENEWED_FOR_NOBODY, actor)
     if request.hold is not None and request.hold.is_entitled(effects.now_ms):
-        effects.of_actor(actor, hold=request.hold._replace(until_ms=_until(effects.world, change.sent_ms)))
+        effects.change_request(actor, hold=request.hold._replace(until_ms=_until(effects.world, change.sent_ms)))
 
 
 def _until(world: World, since_ms: int) -> int | None:
     return None if world.lease_ms is None else since_ms + world.lease_ms
 
 
-def marked(effects: Effects, actor: int, mark: Mark) -> None:
+def judge_mark(effects: Effects, actor: int, mark: Mark) -> None:
     """Judge a mark that a request has passed."""
     request = effects.actors[actor]
     match mark:
         case Granted() if effects.world.task.nested and request.phase == WORKS:
             pass  # the work begins: the lock was granted before
         case Granted():
-            _granted(effects, actor, mark)
+            _judge_grant(effects, actor, mark)
         case WriteDone():
-            _wrote(effects, actor, mark)
+            _judge_write(effects, actor, mark)
         case Releasing():
             if request.hold is not None and request.hold.at(effects.now_ms).why is Why.EXPIRED and not request.writes:
                 effects.breaks(Claim.held_to_the_end, Harm.ABANDONED, actor, Why.EXPIRED)
-            effects.of_actor(actor, hold=None, phase=RELEASES, released_own=NOT_YET, changed_ms=NOT_YET)
+            effects.change_request(actor, hold=None, phase=RELEASES, released_own=NOT_YET, changed_ms=NOT_YET)
         case Ended():
-            _ended(effects, actor, mark)
+            _judge_end(effects, actor, mark)
 
 
-def _ended(effects: Effects, actor: int, mark: Ended) -> None:
+def _judge_end(effects: Effects, actor: int, mark: Ended) -> None:
     ghosts, wait_ms, writes = effects.ghosts, effects.world.task.wait_ms, effects.actors[actor].writes
     says_done, left = mark.how == "ok", mark.how == "NotAcquired"
     not_done = not writes and (says_done or mark.how == WRONG_ANSWER)
@@ -215,12 +215,12 @@ def _ended(effects: Effects, actor: int, mark: Ended) -> None:
         at = f" at {mark.where}" if mark.where else ""
         error = f"{mark.how}{at}{f': {mark.why}' if mark.why else ''}"
         effects.breaks(Claim.serves_most_requests, Harm.FAILED, actor, error=error)
-    effects.over(actor)
+    effects.end_request(actor)
     effects.set(served=ghosts.served + (says_done and writes > 0), gave_up=ghosts.gave_up + left)
 
 
-def _granted(effects: Effects, actor: int, mark: Granted) -> None:
-    hold = _hold(effects, actor, mark.key)
+def _judge_grant(effects: Effects, actor: int, mark: Granted) -> None:
+    hold = _begin_hold(effects, actor, mark.key)
     for other, held in enumerate([each.hold for each in effects.actors]):
         if other == actor or held is None or hold.why not in RELIES or held.at(effects.now_ms).why not in RELIES:
             continue
@@ -232,11 +232,11 @@ def _granted(effects: Effects, actor: int, mark: Granted) -> None:
         if mark.fence <= effects.ghosts.fence:
             effects.breaks(Claim.fence_outlives_restart, Harm.FENCE, actor)
         effects.set(fence=max(mark.fence, effects.ghosts.fence))
-    effects.of_actor(actor, hold=hold, phase=WORKS, gone=Why.ENTITLED)
+    effects.change_request(actor, hold=hold, phase=WORKS, gone=Why.ENTITLED)
     effects.set(idle_since_ms=NOT_YET)
 
 
-def _hold(effects: Effects, actor: int, key: str) -> Hold:
+def _begin_hold(effects: Effects, actor: int, key: str) -> Hold:
     """Return the hold of a request that begins its work now, and make it the owner."""
     if not key:
         return Hold("", None, Why.NO_LOCK)
@@ -253,12 +253,12 @@ def _hold(effects: Effects, actor: int, key: str) -> Hold:
         is_held = other is not None and other.is_entitled(effects.now_ms)
         if not is_held and not _is_kept(effects, owner.actor, actor):  # the owner has passed its lock on
             since_ms = max(since_ms, owner.since_ms)
-            effects.owned_by(key, Owner(actor, since_ms))
+            effects.set_owner(key, Owner(actor, since_ms))
     if since_ms == NOT_YET:  # after a pause as long as the lease, its command may have come too late to take the lock
         is_late = request.gone is Why.PAUSED and world.lease_ms is not None and effects.now_ms >= world.lease_ms
         return Hold(key, None, Why.SLOW if is_late else Why.NO_LOCK)
     if world.program.servers > 1:
-        effects.owned_by(key, Owner(actor, since_ms))
+        effects.set_owner(key, Owner(actor, since_ms))
     until_ms = _until(world, since_ms)
     return Hold(key, until_ms, Why.SLOW if until_ms is not None and until_ms <= effects.now_ms else Why.ENTITLED)
 
@@ -269,7 +269,7 @@ def _is_kept(effects: Effects, owner: int, actor: int) -> bool:
     return request.phase == RELEASES and request.released_own == NOT_YET and not is_same_process
 
 
-def _wrote(effects: Effects, actor: int, mark: WriteDone) -> None:
+def _judge_write(effects: Effects, actor: int, mark: WriteDone) -> None:
     ghosts, hold, writes = effects.ghosts, effects.actors[actor].hold, effects.actors[actor].writes
     why = hold.at(effects.now_ms).why if hold is not None else Why.NO_LOCK
     before = next((write for write in ghosts.written if write.part == mark.part), None)
@@ -285,9 +285,9 @@ def _wrote(effects: Effects, actor: int, mark: WriteDone) -> None:
             effects.breaks(Claim.exclusive, Harm.TWO_HOLDERS, actor)
         for other, held in enumerate([each.hold for each in ghosts.actors]):
             if other != actor and held is not None and held.key != hold.key and held.is_entitled(effects.now_ms):
-                effects.of_actor(other, hold=held._replace(written_by_others=held.written_by_others | {mark.part}))
+                effects.change_request(other, hold=held._replace(written_by_others=held.written_by_others | {mark.part}))
     written = (*(write for write in ghosts.written if write is not before), Written(mark.part, why))
-    effects.of_actor(actor, writes=writes + 1)
+    effects.change_request(actor, writes=writes + 1)
     effects.set(written=tuple(sorted(written)))
 
 
@@ -299,7 +299,7 @@ def _root(why: Why, of_victim: Why) -> Why:
 # Faults: each tests a claim, and the claim is kept with the lock.
 
 
-def _faulted(effects: Effects, state: State, fault: Fault) -> None:
+def _apply_fault(effects: Effects, state: State, fault: Fault) -> None:
     """Change the ghosts by a fault. A fault of a replica hits all its requests."""
     requests = range(fault.actor, fault.actor + effects.world.task.at_once)
     match fault.name:
@@ -308,36 +308,36 @@ def _faulted(effects: Effects, state: State, fault: Fault) -> None:
         case "pauses":
             writing = effects.world.node(state, fault.actor // effects.world.task.at_once).writing
             for actor in requests:
-                _paused(effects, actor, actor - fault.actor in writing)
+                _pause(effects, actor, actor - fault.actor in writing)
         case "crashes":
             for actor in requests:
                 if effects.actors[actor].phase != OVER:
-                    _hit(effects, actor, "crashes")
-                    effects.over(actor)
+                    _note_tested_claim(effects, actor, "crashes")
+                    effects.end_request(actor)
         case _:
-            _hit(effects, fault.actor, fault.name, fault.in_vain)
+            _note_tested_claim(effects, fault.actor, fault.name, fault.in_vain)
 
 
-def _paused(effects: Effects, actor: int, writing: bool) -> None:
+def _pause(effects: Effects, actor: int, writing: bool) -> None:
     """Pause the replica of a request. writing: whether the request has checked its lock for the last time."""
     request = effects.actors[actor]
     if request.hold is not None:  # the lease outlived earlier pauses, so only the last pause can be a cause
-        effects.of_actor(actor, hold=request.hold._replace(paused_late=writing, paused=not writing))
+        effects.change_request(actor, hold=request.hold._replace(paused_late=writing, paused=not writing))
     elif request.phase == ASKS:  # it can block the waiters behind it
-        _hit(effects, actor, "pauses")
-        effects.of_actor(actor, gone=Why.PAUSED if request.gone is Why.ENTITLED else request.gone)
+        _note_tested_claim(effects, actor, "pauses")
+        effects.change_request(actor, gone=Why.PAUSED if request.gone is Why.ENTITLED else request.gone)
 
 
-def _hit(effects: Effects, actor: int, fault: str, in_vain: bool = False) -> None:
+def _note_tested_claim(effects: Effects, actor: int, fault: str, in_vain: bool = False) -> None:
     """Record the claim that a fault of a request tests: with the lock if the request has taken it."""
     request = effects.actors[actor]
     claim = claim_of(fault, request.phase, in_vain)
     effects.set(doubled=effects.ghosts.doubled or (fault == "resends" and not in_vain))
     if request.hold is not None and fault == "lost_replies":
-        effects.of_actor(actor, hold=request.hold._replace(unrenewed=True))
+        effects.change_request(actor, hold=request.hold._replace(unrenewed=True))
     owned = [(key, owner) for key, owner in effects.ghosts.owners if owner.actor == actor]
     for key, owner in owned:
-        effects.owned_by(key, owner._replace(tested=(*owner.tested, claim)))
+        effects.set_owner(key, owner._replace(tested=(*owner.tested, claim)))
     if not owned or request.phase == ASKS:  # while it acquires, it can own the lock that the request before it left locked
         effects.set(tested=(*effects.ghosts.tested, claim))
 
@@ -348,18 +348,18 @@ def _freed_by_nobody(effects: Effects, after: int, why: Why) -> None:
         owner = effects.ghosts.owner(key)
         if owner is None:
             continue
-        effects.owned_by(key, None)
+        effects.set_owner(key, None)
         holder = effects.actors[owner.actor]
         if holder.hold is None and holder.phase == ASKS:
-            effects.of_actor(owner.actor, gone=why)
+            effects.change_request(owner.actor, gone=why)
         elif holder.hold is not None and why is not Why.SLOW and holder.hold.is_entitled(effects.now_ms):
-            effects.of_actor(owner.actor, hold=holder.hold._replace(why=why))
+            effects.change_request(owner.actor, hold=holder.hold._replace(why=why))
 
 
 # Time: a lock that no request uses must not stay locked, neither longer than its claims allow nor to the end.
 
 
-def _passed(effects: Effects, before: State, after: State, used: Budget) -> None:
+def _judge_clock(effects: Effects, before: State, after: State, used: Budget) -> None:
     """Judge an event of the clock: time has passed because all clients sleep. used: the faults so far."""
     world, since_ms = effects.world, NOT_YET
     waiting = world.waiting(before)
@@ -367,9 +367,9 @@ def _passed(effects: Effects, before: State, after: State, used: Budget) -> None
         effects.breaks(Claim.reentrant, Harm.REFUSED_TO_ITSELF, again[0])
     if waiting and _is_idle(world, before):
         since_ms = before.now_ms if effects.ghosts.idle_since_ms == NOT_YET else effects.ghosts.idle_since_ms
-        key = next(iter(_taken(world, before)), "")
-        _idle(effects, before, waiting[0], key, after.now_ms - since_ms, used)
-        if key and not _taken(world, after):
+        key = next(iter(_taken_keys(world, before)), "")
+        _judge_idle(effects, before, waiting[0], key, after.now_ms - since_ms, used)
+        if key and not _taken_keys(world, after):
             since_ms = after.now_ms  # the sleep of a waiter counts from the moment at which the lock is free
     _freed_by_nobody(effects, after.lock, Why.SLOW)
     # record in each hold that its lease has ended: then states that differ only in earlier moments are equal
@@ -388,27 +388,27 @@ def _is_idle(world: World, state: State) -> bool:
     return not any(state.modes[owner.actor // at_once] == PAUSED for _, owner in state.ghosts.owners)
 
 
-def _idle(effects: Effects, before: State, waiter: int, key: str, idle_ms: int, used: Budget) -> None:
+def _judge_idle(effects: Effects, before: State, waiter: int, key: str, idle_ms: int, used: Budget) -> None:
     """Judge that no request has used the lock for some time, and a request waits. key: the taken key; "" if the lock is free."""
     if not key:
         if idle_ms > AT_ONCE.in_ms(effects.world.task.ttl_ms):
             effects.breaks(Claim.loses_no_wakeup, Harm.ASLEEP, waiter)
         return
-    claim, bound_ms = attributed(effects.ghosts, effects.world, key, used)
+    claim, bound_ms = claim_if_locked(effects.ghosts, effects.world, key, used)
     if idle_ms > bound_ms:
         never = effects.world.oracle.free_at_ms(before.lock, before.now_ms, key) is None
         harm = Harm.NOT_FREED if claim is Claim.releases_only_its_own else Harm.STUCK if never else Harm.LOCKED
         effects.breaks(claim, harm, waiter)
 
 
-def _taken(world: World, state: State) -> list[str]:
+def _taken_keys(world: World, state: State) -> list[str]:
     return sorted(world.known - world.oracle.free(state.lock, state.now_ms))
 
 
 def end(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Finding]:
     """Return the findings at the end of a schedule. At the horizon, waiting threads would still continue."""
     ghosts, used, is_cut = state.ghosts, budget.used(state.left), state.now_ms >= horizon_ms
-    effects, waiting, taken = Effects(world, ghosts, state.now_ms), world.waiting(state), _taken(world, state)
+    effects, waiting, taken = Effects(world, ghosts, state.now_ms), world.waiting(state), _taken_keys(world, state)
     kept = taken[0] if taken and waiting else ""
     goes_on = any(not world.node(state, client).own[thread] for client, thread, _ in world.threads(state))  # in the background
     if waiting and not is_cut:
@@ -416,10 +416,10 @@ def end(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Fin
         if selfish:
             effects.breaks(Claim.reentrant, Harm.REFUSED_TO_ITSELF, selfish[0])
         else:
-            claim = attributed(ghosts, world, kept, used)[0] if kept else Claim.loses_no_wakeup
+            claim = claim_if_locked(ghosts, world, kept, used)[0] if kept else Claim.loses_no_wakeup
             effects.breaks(claim, Harm.STUCK, waiting[0])
     elif taken and not waiting and not goes_on:
-        claim, bound_ms = attributed(ghosts, world, taken[0], used)
+        claim, bound_ms = claim_if_locked(ghosts, world, taken[0], used)
         free_ms = world.oracle.free_at_ms(state.lock, state.now_ms, taken[0])
         if free_ms is None or free_ms - state.now_ms > bound_ms:
             harm = Harm.BLOCKED_BY_LEAVER if claim is Claim.waiters_may_leave else Harm.LOCKED
@@ -431,13 +431,13 @@ def end(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Fin
             effects.breaks(Claim.serves_most_requests, Harm.STUCK, waiting[0])
     elif world.serves and not waiting and few:
         effects.breaks(Claim.serves_most_requests, Harm.FEW_SERVED)
-    return [charged(finding, ghosts, world, used) for finding in effects.findings]
+    return [with_final_claim(finding, ghosts, world, used) for finding in effects.findings]
 
 
 # The choice of the broken claim, if there are several.
 
 
-def attributed(ghosts: Ghosts, world: World, key: str, used: Budget) -> tuple[Claim, float]:
+def claim_if_locked(ghosts: Ghosts, world: World, key: str, used: Budget) -> tuple[Claim, float]:
     """Return the claim that breaks if a lock stays locked for too long, and the milliseconds that are allowed."""
     owner, ttl_ms = ghosts.owner(key), world.task.ttl_ms
     tested = (*(owner.tested if owner is not None else ()), *ghosts.tested)
@@ -467,7 +467,7 @@ def claim_of(fault: str, phase: int, in_vain: bool) -> Claim:
             return Claim.freed_after_a_failed_release
 
 
-def charged(finding: Finding, ghosts: Ghosts, world: World, used: Budget) -> Finding:
+def with_final_claim(finding: Finding, ghosts: Ghosts, world: World, used: Budget) -> Finding:
     """Return a finding with its final claim: another one if the store lost data, or a command sent twice had two effects."""
     if finding.harm is Harm.LOST and finding.why in OUTLASTED and used == NONE and world.task.work_ms < world.task.ttl_ms:
         finding = finding._replace(claim=Claim.reentrant if world.task.nested else Claim.exclusive)

@@ -61,12 +61,12 @@ def begin(world: World, budget: Budget) -> Move:
     n = len(world.trees)
     marks = [Marked(client, *mark) for client, tree in enumerate(world.trees) for mark in tree.nodes[0].marks]
     start = State((0,) * n, (RUNS,) * n, 0, 0, 0, budget, beginning(world.actors), happened=tuple(marks))
-    return rules.judged(world, Move(ScheduleEvent(EventKind.STEP), start, start), budget)
+    return rules.judge(world, Move(ScheduleEvent(EventKind.STEP), start, start), budget)
 
 
 def moves(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Move]:
     """Return all moves of a state, with their findings."""
-    return [rules.judged(world, move, budget) for move in possible(world, state, horizon_ms)]
+    return [rules.judge(world, move, budget) for move in possible(world, state, horizon_ms)]
 
 
 def possible(world: World, state: State, horizon_ms: int) -> list[Move]:
@@ -93,7 +93,7 @@ def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horiz
     move = next((move for move in possible if move.event == event), None)
     if move is None:
         return None
-    return rules.judged(world, move if event.kind is EventKind.CLOCK else _finished(world, move), budget)
+    return rules.judge(world, move if event.kind is EventKind.CLOCK else _finished(world, move), budget)
 
 
 def _of_thread(

@@ -12,7 +12,7 @@ from lab.explore.questions import Question
 from lab.explore.search.event import NONE, Budget
 from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, Actor, Ghosts, Hold, Owner, beginning
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.explore.search.rules import Effects, attributed, claim_of, end, marked
+from lab.explore.search.rules import Effects, claim_if_locked, claim_of, end, judge_mark
 from lab.explore.search.search import Broken, Searched
 from lab.explore.search.state import RUNS, State
 from tests.every import every
@@ -67,7 +67,7 @@ def test_a_lock_that_is_left_behind(left):
     tested = (claim_of(*left),) if left else ()
     ghosts = beginning(2)._replace(owners=(("L", Owner(0, 0, tested)),))
 
-    claim, limit_ms = attributed(ghosts, world(), "L", Budget())
+    claim, limit_ms = claim_if_locked(ghosts, world(), "L", Budget())
 
     assert claim is LEFT_BY[left]
     assert 0 < limit_ms <= TTL_MS + 500
@@ -126,7 +126,7 @@ def test_two_holders(hold, at_once, breaks):
     ghosts = Ghosts((Actor(WORKS, hold), Actor()), owners=(("L", Owner(1, 2000)),))
     effects = Effects(world(Task(TTL_MS, at_once=at_once)), ghosts, 2000)
 
-    marked(effects, 1, Granted("L", 0))
+    judge_mark(effects, 1, Granted("L", 0))
 
     assert [one.claim for one in effects.findings] == breaks
     assert effects.actors[1].phase == WORKS
