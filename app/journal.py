@@ -249,7 +249,7 @@ class LineFile:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def append(self, line: bytes) -> None:
-        """Append a line. Raises OSError; after the first one always."""
+        """Append a line. Raises OSError; after the first OSError, every call raises it."""
         if self.failure is not None:
             raise self.failure
         try:

@@ -69,7 +69,7 @@ class Endpoint:
 
     @property
     def first(self) -> Address:
-        """The first server: the only one for most stores."""
+        """Return the first server: the only one for most stores."""
         return self.addresses[0]
 
 

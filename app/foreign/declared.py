@@ -57,7 +57,7 @@ class At:
 
     @property
     def client(self) -> Any:
-        """A client of the store with its library's defaults; in a coroutine, of redis.asyncio; a list for several servers."""
+        """Return a client of the store with its library's defaults; in a coroutine, of redis.asyncio; several servers: a list."""
         store = self.lock.store
         is_redis = hasattr(store, "connection_pool") or hasattr(store, "nodes")
         options: dict[str, Any] = {"decode_responses": False} if is_redis else {}
@@ -67,23 +67,23 @@ class At:
 
     @property
     def text_client(self) -> Any:
-        """A client of Redis that returns texts, as with ``decode_responses=True``."""
+        """Return a client of Redis that returns texts, as with ``decode_responses=True``."""
         return self.lock.store.plain(decode_responses=True)
 
     @cached_property
     def token(self) -> str:
-        """A unique name of this holder; each try has a new one."""
+        """Return a unique name of this holder; each try has a new one."""
         return uuid.uuid4().hex
 
     @property
     def wait_ms(self) -> int:
-        """How long the request waits. A lock that reads this waits by itself: after a refusal it is not called again."""
+        """Return how long the request waits. A lock that reads this waits by itself: after a refusal it is not called again."""
         self.waits = True
         return self.lock.wait_ms
 
     @property
     def wait_s(self) -> float:
-        """``wait_ms`` in seconds."""
+        """Return ``wait_ms`` in seconds."""
         return _seconds(self.wait_ms)
 
     def work(self, fence: int = 0) -> Any:

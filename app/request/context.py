@@ -269,7 +269,7 @@ for_nobody = partial(_having, CURRENT, None)
 
 
 def follow() -> None:
-    """From now on, let the context of a request follow it into threads and pools. Python has no hook for either."""
+    """Replace methods of threads and pools: the context of a request then follows it into them. Python has no hook for this."""
     threading.Thread.start = _start  # type: ignore[method-assign, assignment]
     ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]
 

@@ -91,12 +91,12 @@ class MySQL:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread has an open transaction."""
+        """Return whether this thread has an open transaction."""
         return self.of_thread.connection is not None
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """BEGIN, and COMMIT at the end of the block, or ROLLBACK if it raises. Within a transaction, be a part of it."""
+        """Run the block in a transaction: COMMIT at its end, ROLLBACK if it raises. Inside a transaction, the block joins it."""
         if self.in_transaction:
             yield
             return

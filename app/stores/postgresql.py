@@ -28,7 +28,7 @@ class PostgreSQL:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of a connection, by libpq's names, for a library that makes connections of its own."""
+        """Return the parameters of a connection, by libpq's names, for a library that makes connections of its own."""
         address = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "dbname": self.endpoint.database}
         account = {"user": self.endpoint.user, "password": self.endpoint.password, "application_name": self.name}
         return address | account | CLIENT_OPTIONS

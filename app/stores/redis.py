@@ -65,7 +65,7 @@ class Redis(redis.Redis):
 
     @cached_property
     def subscriptions(self) -> Any:
-        """The subscriptions of this process. They have their own connection, which waits without a time-out."""
+        """Return the subscriptions of this process. They have their own connection, which waits without a time-out."""
         subscriber = self._client(socket_timeout=None, retry=NEVER_AGAIN)
         return _part("redis_subscriptions").RedisSubscriptions(subscriber.pubsub, self.Error)
 

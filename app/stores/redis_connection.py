@@ -74,7 +74,7 @@ class Seam(Stepped):
         self.listening = self.stepping = False
 
     def forget(self) -> None:
-        """Await nothing any more: the connection ends."""
+        """Forget the commands that wait for an answer: the connection ends."""
         self.awaited.clear()
         self.ordered.clear()
 

@@ -127,7 +127,7 @@ class CountedClient(KazooClient):
 
 
 def count_all(addresses: Iterable[Address]) -> None:
-    """From now on, count the commands to the servers of the lock, of each client of kazoo that this process makes."""
+    """Count, from now on, the commands that every kazoo client of this process sends to the lock's servers."""
     SERVERS.update((address.host, address.port) for address in addresses)
     KazooClient.__init__ = _make  # kazoo has no hook for it
 
