@@ -82,7 +82,7 @@ class Signals:
     """
 
     def hold(self) -> None:
-        """From now on, only note a signal."""
+        """Only note a signal from now on."""
         _holders.add(self)
 
     def release(self) -> None:

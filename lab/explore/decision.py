@@ -82,7 +82,7 @@ class SearchOutcome:
 
     @property
     def is_decided(self) -> bool:
-        """Whether all schedules were searched."""
+        """Return whether all schedules were searched."""
         return self.undecided is None and self.result is not None and self.result.complete
 
     def decides(self, claim: Claim) -> bool:
@@ -124,7 +124,7 @@ class Decision:
 
     @property
     def claims(self) -> frozenset[Claim]:
-        """The claims to decide."""
+        """Return the claims to decide."""
         return frozenset(self.stage.claims if self.only is None else {self.only})
 
     def broken(self) -> dict[Claim, tuple[SearchOutcome, Broken]]:
@@ -156,7 +156,7 @@ class Decision:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all claims to decide were decided, except claims that no default search tests."""
+        """Return whether all claims to decide were decided, except claims that no default search tests."""
         undecided = self.of_status(OPEN) or set(self.of_status(NOT_ASKED)) & set(decidable(self.servers))
         doubtful = any(answer.undecided in DOUBTFUL for answer in self.answers if answer.question.needed)
         return not (undecided or doubtful) and any(answer.is_decided for answer in self.answers)
@@ -184,7 +184,7 @@ class Explorer:
 
     @property
     def drawn(self) -> dict[str, str]:
-        """By line of the stage, as file:line: the random values that were drawn there."""
+        """Return by line of the stage, as file:line, the random values that were drawn there."""
         return {f"{Path(file).name}:{line}": values for (file, line), values in self._drawn.items() if line}
 
     def world(self, task: Task, replicas: int) -> World:

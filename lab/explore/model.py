@@ -22,12 +22,12 @@ class TimeLimit:
 
     @property
     def spent_s(self) -> tuple[float, float]:
-        """The seconds spent: of processor time, and a fifth of the time that has passed."""
+        """Return the seconds spent: of processor time, and a fifth of the time that has passed."""
         return time.process_time() - self._from_s[0], (time.monotonic() - self._from_s[1]) / self.PASSES
 
     @property
     def left_s(self) -> float:
-        """The seconds left; below zero if the budget is spent."""
+        """Return the seconds left; below zero if the budget is spent."""
         return self.budget_s - max(self.spent_s)
 
 

@@ -54,17 +54,17 @@ class Question:
 
     @property
     def horizon_ms(self) -> int:
-        """The end of schedules: time for a lock to expire, for all requests to work, and for a waiter to be locked out."""
+        """Return the end of schedules: time for a lock to expire, for all requests to work, and for a waiter to be locked out."""
         return 2 * self.task.ttl_ms + self.requests * self.task.work_ms + 1000
 
     @property
     def requests(self) -> int:
-        """The number of requests."""
+        """Return the number of requests."""
         return self.replicas * self.task.at_once * self.task.in_turn
 
     @property
     def fits(self) -> bool:
-        """Whether there is no fault, the work fits into the TTL, and requests wait without a limit."""
+        """Return whether there is no fault, the work fits into the TTL, and requests wait without a limit."""
         task = self.task
         return self.budget == NONE and task.work_ms < task.ttl_ms and task.wait_ms is None and not task.nested
 

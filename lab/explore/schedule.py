@@ -24,7 +24,7 @@ class Schedule(NamedTuple):
 
     @property
     def until_ms(self) -> int:
-        """The moment at which it ends, on the clock of the search."""
+        """Return the moment at which it ends, on the clock of the search."""
         return max([self.question.horizon_ms, *(event.number for event in self.events if event.kind is CLOCK)])
 
 

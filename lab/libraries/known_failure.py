@@ -47,7 +47,7 @@ class KnownFailure(NamedTuple):
 
     @property
     def command(self) -> list[str]:
-        """The words for `lab run`, which is called in the project's folder."""
+        """Return the words for `lab run`, which is called in the project's folder."""
         failure = self.failure
         return [failure.scenario, "--stage", self.path.relative_to(HOME).as_posix(), *flags(dict(failure.options))]
 

@@ -28,7 +28,7 @@ class CallResult(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The answer or the error in a line."""
+        """Return the answer or the error in a line."""
         return (repr(self.what) if self.kind == "answer" else f"{type(self.what).__name__}: {self.what}")[:200]
 
 
@@ -47,13 +47,13 @@ class Looked(NamedTuple):
 
     @property
     def score(self) -> list[bool]:
-        """How far it went: a way that works has True everywhere."""
+        """Return how far it went: a way that works has True everywhere."""
         lasts = self.ttl_ms == -1 or self.ttl_ms > TTL_MS // 100  # -2: it expired while it was looked at
         return [self.first.kind != "error", bool(self.end.kind), bool(self.key), lasts, self.is_freed, self.end.kind == "answer"]
 
     @property
     def is_over(self) -> bool:
-        """Whether no other way need be tried: this one works, or does not come back."""
+        """Return whether no other way need be tried: this one works, or does not come back."""
         return all(self.score) or "waits" in (self.first.kind, self.end.kind)
 
 
@@ -90,7 +90,7 @@ class IdleServer(dict[tuple[str, int], dict[str, Any]]):
 
     @property
     def store(self) -> Any:
-        """A client of the server."""
+        """Return a client of the server."""
         with self.starting:  # threads of the module wait meanwhile
             if not self.clients:
                 from lab.servers.own_redis import own_servers

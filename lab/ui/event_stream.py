@@ -46,7 +46,7 @@ class EventStream:
         return mine
 
     def leave(self, mine: queue.Queue[bytes | None]) -> None:
-        """Listen no more."""
+        """Remove a listener."""
         with self._mutex, suppress(ValueError):  # it is not there any more
             self._listeners.remove(mine)
 

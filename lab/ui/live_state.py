@@ -45,7 +45,7 @@ class LiveState:
     """The run that the live page shows, the question to the class, and the results so far. Safe to use from many threads."""
 
     def __init__(self, stage: str = "none", scenario: str = "rush") -> None:
-        """stage, scenario: of the first question."""
+        """Start the thread that follows runs. stage, scenario: of the first question to the class."""
         self.news = EventStream()
         self.predictions = Predictions()
         self._mutex = threading.RLock()  # the published state and the state that is kept for later browsers must agree

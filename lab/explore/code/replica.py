@@ -120,7 +120,7 @@ class Replica:
 
     @property
     def now_ms(self) -> int:
-        """The time on the clock, for code whose behaviour depends on it."""
+        """Return the time on the clock, for code whose behaviour depends on it."""
         self.looked_at_clock = True
         return self.clock_ms
 

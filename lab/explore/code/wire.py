@@ -191,7 +191,7 @@ class Wire:
 
     @property
     def has_come(self) -> bool:
-        """Whether the client can read bytes, or the end of the connection."""
+        """Return whether the client can read bytes, or the end of the connection."""
         return bool(self.out) or self.is_broken
 
     def serve_loop(self) -> None:

@@ -30,12 +30,12 @@ class Shortest(NamedTuple):
 
     @property
     def claim(self) -> Claim:
-        """The claim that it breaks."""
+        """Return the claim that it breaks."""
         return self.broken.finding.claim
 
     @property
     def code(self) -> str:
-        """The code of the defect: why a holder had no right, why the lock stays locked, or else the harm."""
+        """Return the code of the defect: why a holder had no right, why the lock stays locked, or else the harm."""
         finding, held = self.broken.finding, self.story.scenes[-1].lock
         if finding.harm is Harm.STUCK and held and not any(key.until_ms for key in held):
             return "work_failed" if finding.claim is Claim.freed_after_failure else "no_ttl"

@@ -52,7 +52,7 @@ class Controller:
 
     @property
     def address(self) -> str:
-        """The address, as ``host:port``."""
+        """Return the address, as ``host:port``."""
         return f"{LOOPBACK}:{self._server.getsockname()[1]}"
 
     def wait_until(self, ready: Callable[[], bool], within_s: float) -> bool:

@@ -49,7 +49,7 @@ class Enacted(NamedTuple):
 
     @property
     def judged(self) -> list[str]:
-        """The names of all claims that the judge has found broken."""
+        """Return the names of all claims that the judge has found broken."""
         return [violation.claim for violation in self.conducted.judgement.violations]
 
 

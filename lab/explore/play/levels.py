@@ -65,7 +65,7 @@ class Level:
 
     @property
     def short_code(self) -> bool:
-        """Whether the page begins with the lines of code that matter, and the rest is folded."""
+        """Return whether the page begins with the lines of code that matter, and the rest is folded."""
         return self.stage in FIRST
 
 

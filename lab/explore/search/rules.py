@@ -39,7 +39,7 @@ class Effects:
 
     @property
     def actors(self) -> tuple[Actor, ...]:
-        """The requests."""
+        """Return the requests."""
         return self.ghosts.actors
 
     def set(self, **values: Any) -> None:

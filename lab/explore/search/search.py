@@ -209,7 +209,7 @@ class SearchGraph:
 
     @cached_property
     def order(self) -> list[int] | None:
-        """The states in an order in which each comes after all its followers; None if some schedule has no end."""
+        """Return the states in an order in which each comes after all its followers; None if some schedule has no end."""
         order: list[int] = []
         status = bytearray(len(self))
         stack = [0]

@@ -62,17 +62,17 @@ class EventFacts(NamedTuple):
 
     @property
     def actor(self) -> int:
-        """The request of the event."""
+        """Return the request of the event."""
         return self.world.actor_of(self.client, self.move.event.thread)
 
     @property
     def asks(self) -> bool:
-        """Whether the request waits for the lock before the event."""
+        """Return whether the request waits for the lock before the event."""
         return self.ghosts[0].actors[self.actor].phase == ASKS
 
     @property
     def is_granted(self) -> bool:
-        """Whether the event grants the lock to the request."""
+        """Return whether the event grants the lock to the request."""
         before, after = self.ghosts
         return before.actors[self.actor].hold is None and after.actors[self.actor].hold is not None
 
