@@ -62,7 +62,7 @@ class Increment:
     failed_in: str = ""  # the phase in which the request failed
     work_failed_in: str = ""  # the phase in which its work failed
     is_over: bool = False  # whether it has its answer: work may continue after that, in another thread
-    context: RequestContext = field(default_factory=RequestContext)  # of this request: the thread may work for another one
+    context: RequestContext = field(default_factory=RequestContext)  # this request's own: the thread may work for another one
 
     def run(self, make: Callable[[], Lock]) -> Answer:
         """Serve the request under a new lock from ``make``. Raises the errors of the lock, the resource and their clients.

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar, cast
 from app.shelf import plugins
 
 LOCKS = "app.locks"  # the package of the stages
-PART = re.compile(r"^\s*\*\*(.+?)\*\*(.*?)(?=^\s*\*\*.+?\*\*|\Z)", re.MULTILINE | re.DOTALL)  # of a docstring
+PART = re.compile(r"^\s*\*\*(.+?)\*\*(.*?)(?=^\s*\*\*.+?\*\*|\Z)", re.MULTILINE | re.DOTALL)  # part of a docstring
 ITEM = re.compile(r"^\s*- ", re.MULTILINE)  # a bullet point of a part
 Result = TypeVar("Result")
 

@@ -42,7 +42,7 @@ def begin(environment, **_):
 
 
 class Rush(FastHttpUser):
-    host = "http://127.0.0.1:8080"  # as of `lab up --port 8080`, and in containers
+    host = "http://127.0.0.1:8080"  # the address after `lab up --port 8080`, and in containers
     concurrency = 10_000  # connections of one user: only an open loop needs more than one
 
     def wait_time(self):

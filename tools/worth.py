@@ -42,7 +42,7 @@ from lab.judge.verdict import judge_again
 from lab.paths import HOME
 from tests.corpus import SHELVES, Busy, Trial, busy, recorded, runs, unpack
 
-ENOUGH = 3  # of changes, and of failed tests
+ENOUGH = 3  # this many changes, or failed tests, are enough
 HEAD = f"{'kind':<9} {'switched off':<58} at work changes by hand  first of them"
 FAILED = re.compile(r"^(?:FAILED|ERROR) \S+/(.+?)(?: - .*)?$", re.MULTILINE)
 BY_HAND = str(HOME / "tests" / "unit" / "judge")

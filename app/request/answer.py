@@ -21,7 +21,7 @@ class Meaning(Enum):
 AGREED, REFUSED, LOOKED, OPEN, NOTHING, UNKNOWN = Meaning
 
 NO_KEY = ("",)  # the keys of a command that can have none, such as EXEC without commands
-# of the whole process: the keys of all grants
+# the keys of all grants in this process
 GRANTED: set[str] = set()
 
 

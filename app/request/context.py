@@ -77,7 +77,7 @@ class Sent:
 class RequestContext:
     """The phase of a request, and its commands in this phase. A thread outside all requests has a context as well."""
 
-    # of the whole process: its faults, None if none is prepared; and its journal
+    # the faults of this process, None if none is prepared; and its journal
     failpoints: ClassVar[Failpoints | None] = None
     journal: ClassVar[Journal | None] = None
 
@@ -88,7 +88,7 @@ class RequestContext:
         # whether the request has its answer: work that continues after that reaches no failpoint
         self.is_over = False
         self.sent = Sent()
-        self.key = ""  # of the grant
+        self.key = ""  # the key of the grant
         # of nested locks: the key of the outer lock, when it was granted, and when its release began; 0 before that
         self.outer_key = ""
         self.outer_got_ns = self.outer_releasing_ns = 0

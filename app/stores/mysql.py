@@ -67,7 +67,7 @@ class StatementResult:
 
 
 class _OfThread(threading.local):
-    connection: PoolProxiedConnection | None = None  # of the transaction that this thread is in
+    connection: PoolProxiedConnection | None = None  # the connection of this thread's open transaction
 
 
 class MySQL:

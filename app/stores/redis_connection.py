@@ -59,7 +59,7 @@ class Awaited(NamedTuple):
 class Seam(Stepped):
     """The state of a connection's commands, for threads and for asyncio."""
 
-    # of the server
+    # the port of the server
     port: int = 0
     # the commands that were sent and are not yet answered; None does not count
     awaited: deque[Awaited | None]
@@ -142,7 +142,7 @@ class Seam(Stepped):
         except redis.ConnectionError:
             await done(self.disconnect(nowait=True))  # type: ignore[attr-defined] # of the connection
             raise
-        again: Any = self  # as a client that sends a command again after a lost reply
+        again: Any = self  # a client that sends a command again after a lost reply does the same
         await done(again.send_command(*sent.command))
         return await done(again.read_response(*args, **kwargs))
 

@@ -36,7 +36,7 @@ class Stepped:
     async def _hold(self, send: Call, command: Command) -> None:
         """Send a command once the controller lets it go."""
         order = await self._at(steps.wait, COMMAND, words=list(map(text, command)))
-        if await self._is_broken():  # as a client checks a connection that it takes from the pool
+        if await self._is_broken():  # a client checks a connection that it takes from the pool in the same way
             await done(self.disconnect())  # type: ignore[attr-defined] # of the connection
             await done(self.connect())  # type: ignore[attr-defined] # as above
         if order != LOSE_COMMAND:

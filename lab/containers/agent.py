@@ -46,8 +46,8 @@ from lab.servers.programs.gunicorn import Gunicorn
 from lab.servers.programs.locust_worker import LocustWorker
 from lab.servers.supervisor import Supervisor
 
-PORT = 8001  # of the agent
-REPLICA_PORT = 8000  # of the replica, for increments
+PORT = 8001  # the agent's port
+REPLICA_PORT = 8000  # the replica's port, for increments
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside the container, whose ports are not published
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 LIVES = Path("/tmp/agent-lives")  # noqa: S108 - in the container: its health check reads the file's age
@@ -56,7 +56,7 @@ NOTES = (SPENT, NOTE, ANSWER, GRANTED, DUE, PASSED, LEFT)
 # the gate of late writes of a replica: its requests may read; none of them may read; one of them may write late
 GATES = {"shared": fcntl.LOCK_SH, "closed": fcntl.LOCK_EX, "open": fcntl.LOCK_UN}
 GATE_WITHIN_S = 5.0  # no longer: a request of a replica that a fault has stopped may stay between its read and its write
-KEEP_SIZE, PUNCH_HOLE = 1, 2  # of fallocate(2)
+KEEP_SIZE, PUNCH_HOLE = 1, 2  # flags of fallocate(2)
 
 
 def boot() -> str:

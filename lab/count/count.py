@@ -33,7 +33,7 @@ SAMPLE_EVERY_S = 0.25
 PATIENCE_S = 30.0  # no request may take longer than its time-out and this: an answer in small pieces could last for ever
 SETTLES_S = 10.0  # after the load, the lab waits no longer for the number to stand still
 Read = Callable[[], int]
-Options = Mapping[str, Any]  # of ``command_line.py``, by name
+Options = Mapping[str, Any]  # the options of ``command_line.py``, by name
 
 
 def count(given: Options) -> int:

@@ -13,8 +13,8 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 from lab.errors import BadInput, NotReady, choose_from
 
 LONGEST_S = 10  # the time limit of one reading
-COMMANDS = ("get", "hget", "hlen", "llen", "scard", "strlen", "xlen", "zcard")  # of Redis: they only read a number
-DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}  # as SQLAlchemy names them
+COMMANDS = ("get", "hget", "hlen", "llen", "scard", "strlen", "xlen", "zcard")  # commands of Redis that only read a number
+DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}  # the names of the drivers in SQLAlchemy
 
 
 def allowed(url: str, option: str, hosts: Collection[str]) -> SplitResult:

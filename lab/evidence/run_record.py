@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-SCHEMA = 1  # of run.json
+SCHEMA = 1  # the version of run.json
 Natural = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
 Time = Annotated[float, msgspec.Meta(ge=0, le=10**15)]
 

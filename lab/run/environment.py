@@ -113,7 +113,7 @@ class Processors:
     def _now(self) -> tuple[float, float, float]:
         """Return the seconds of all processors so far, the seconds in which one was busy, and the seconds that the run used."""
         times = psutil.cpu_times()
-        nice_s = getattr(times, "nice", 0)  # of programs that give way to this run, unless it has a low priority itself
+        nice_s = getattr(times, "nice", 0)  # the time of programs that give way to this run, unless it has a low priority itself
         busy_s = times.user + times.system + sum(getattr(times, name, 0) for name in ("irq", "softirq", "steal"))
         busy_s += nice_s if os.nice(0) > 0 else 0
         supervisor = psutil.Process(self._supervisor)

@@ -28,7 +28,7 @@ LONGEST_MS = 86_400_000  # a day: a longer time is a typing error
 MOST = 1_000_000_000  # limit of all other numbers
 SHOWN = 60  # how many characters of a refused value a message shows
 MOST_USERS = 20_000  # nginx has 40960 connections in a run: a request takes two. Linux gives 28232 ports to one destination
-REPLICA_MIB, REPLICAS_A_CORE = 77, 50  # of gunicorn's two processes (docs/scale.md); of which a core starts so many in time
+REPLICA_MIB, REPLICAS_A_CORE = 77, 50  # of gunicorn's two processes (docs/scale.md); how many a core starts in time
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,7 +66,7 @@ class Cluster:
     target: FaultTarget | None = None  # the system on which faults act, if the run has faults
     workers: tuple[Any, ...] = ()  # Locust's workers (AgentServer), if they have containers of their own
     clocks: Clocks | None = None  # None if the lab's own clock stamps everything
-    versions: Mapping[str, str] = field(default_factory=dict)  # of programs that are not of this machine, by their names
+    versions: Mapping[str, str] = field(default_factory=dict)  # by name: the version of a program that is not on this machine
 
     @property
     def fault_target(self) -> FaultTarget:
@@ -128,7 +128,7 @@ class Cluster:
     def parts(self) -> dict[str, int] | None:
         """Return the parts of the counter, read at its server; None if that server does not answer."""
         client = lock_store(self.stage.store, self.settings)
-        errors = client.Error if client else ()  # of some stores they are several
+        errors = client.Error if client else ()  # some stores have several types of errors
         with contextlib.suppress(Client.Error, *errors if isinstance(errors, tuple) else (errors,)):
             return resources.resource(self.stage, self.settings, client).parts()
         return None

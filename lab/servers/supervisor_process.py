@@ -102,7 +102,7 @@ class SupervisorProcess:
         self.exits: dict[int, int | None] = {}  # the exit status of each program; None while it runs
         self.started: list[subprocess.Popen[bytes]] = []  # kept: Python takes in the exit of one that it forgets
         self.fork_servers: dict[tuple[str, int], ForkingProcess] = {}  # by entry and interpreter
-        self.turn = 0  # of the interpreters of a program
+        self.turn = 0  # the place of the interpreter that forks the next program
         self.pid = os.getpid()
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:

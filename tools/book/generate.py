@@ -32,10 +32,10 @@ from lab.report.reference import ladder
 from tools.book import chapters, explored, figures, translations
 from tools.book.translations import PART
 
-CHARTS = {REFERENCE / chart.LOST: lost.draw, REFERENCE / chart.PRICE: price.draw}  # of the reference ladder
+CHARTS = {REFERENCE / chart.LOST: lost.draw, REFERENCE / chart.PRICE: price.draw}  # the charts of the reference ladder
 MATRIX = REFERENCE / "matrix"
 LEVEL_PAGES = HOME / "reports" / "play"  # `lab play` writes them
-PICTURES = REFERENCE / "pictures"  # of the README and the site
+PICTURES = REFERENCE / "pictures"  # the pictures of the README and the site
 SERVICES = HOME / "lab" / "containers" / "config" / "services.yml.j2"
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 TEXT = re.compile(r">[^<]+")

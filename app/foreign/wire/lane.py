@@ -17,7 +17,7 @@ from app.foreign.wire.resp import NotRedis
 from app.request.context import CURRENT, CurrentRequest, for_nobody, here
 
 LOOPBACK = "127.0.0.1"
-CONNECT_S = 2.0  # as the lab's own clients
+CONNECT_S = 2.0  # the same limit as the lab's own clients have
 
 
 class WireLane:
