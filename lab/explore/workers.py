@@ -31,7 +31,7 @@ from lab.servers.server import Server
 
 MOST_WORKERS = 2
 SHARE, SHARE_OF_OTHERS = 4, 10  # a needed search gets at most a quarter of the time that is left, another search a tenth
-LEAST_S = 1.0  # of each search
+LEAST_S = 1.0  # the least time of each search
 GRACE_S = 1.0  # for a search to end by itself
 MOST_KILLED = 2  # processes of one stage: after that, no more of its searches begin
 STUCK_S = 2.0  # in the code of the stage without a command or a wait; waiting for a processor does not count
@@ -93,7 +93,7 @@ def decide(
 class _Pool:
     def __init__(self, decision: Decision, servers: Sequence[Server], left_s: float, on_answer: Done) -> None:
         self.decision, self.on_answer = decision, on_answer
-        self.left_s = left_s  # of processor time, for each process
+        self.left_s = left_s  # seconds of processor time for each process
         self.end_s = time.monotonic() + left_s  # after this moment, only needed questions begin
         self.todo = list(range(len(decision.answers)))
         self.again: list[int] = []  # the needed questions that took too long: they get the time that is left

@@ -60,7 +60,7 @@ OF_EXPLORER = ("Replica", "Thread", "Program", "Drawing", "Modules", "RequestCon
 HEAP_TYPE = 1 << 9
 OWN_VALUE = ("__reduce__", "__reduce_ex__", "__getstate__")
 HOOKS = {"__getattribute__", "__getnewargs__", "__getnewargs_ex__", "__del__"}
-_kept: dict[int, types.CodeType] = {}  # so that no other code gets the same address
+_kept: dict[int, types.CodeType] = {}  # keeps the code alive, so that no other code gets its address
 
 
 # by type: the parts that make up the value of an object

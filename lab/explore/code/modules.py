@@ -26,7 +26,7 @@ SHELF = "app.locks"
 CLIENTS = {"redis", "valkey", "hiredis", "requests"}
 SHARED = sys.stdlib_module_names | CLIENTS | {"app", "lab", "greenlet", "msgspec", "anyio", "sniffio"}
 FIRST_ADDRESS, STEP = 0x7F00_0000_0000, 64
-MOST_MODULES = 80  # of a package that is copied: a copy of a larger one for each replica takes too long
+MOST_MODULES = 80  # the most modules of a package that is copied for each replica: a larger one takes too long
 
 _datetime = datetime_module()
 

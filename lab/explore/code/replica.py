@@ -25,8 +25,8 @@ from lab.explore.model import GRID_MS, NotExplored, on_grid
 from lab.explore.store.commands import SCRIPT
 
 PIDS_FROM = 1001
-MOST_STEPS = 10_000  # of a replica between two operations: more steps are a loop that waits for nothing
-MOST_NAPS = 4  # of a thread at one moment, which a change of the store ends early; further naps take their full time
+MOST_STEPS = 10_000  # the steps of a replica between two operations: more steps are a loop that waits for nothing
+MOST_NAPS = 4  # a thread's naps at one moment that a change of the store ends early; further naps take their full time
 Line = tuple[str, int]  # a file, and the number of a line
 NO_DRAWS: tuple[int, frozenset[Line]] = 1, frozenset()
 LONGEST_CYCLE = 4  # commands: a waiter spins if it repeats so many commands and replies without a sleep
@@ -78,7 +78,7 @@ class Thread:
         self.request: int | None = None  # the request that it serves, or that has started it
         self.greenlet: Any = greenlet(target) if target is not None else None  # None for a connection of an event loop
         self.at: Any = self.greenlet  # the greenlet that waits: its own, or one that its code has made
-        self.deliver: Callable[[Any], None] | None = None  # of a connection: takes each reply and message
+        self.deliver: Callable[[Any], None] | None = None  # takes each reply and message, if the thread is a connection's
         self.pending: Operation | None = None  # None before it starts, and after it has ended
         self.ready: Callable[[], bool] | None = None  # a condition that another thread of this replica can make true
         self.thread: Any = None  # the ``threading.Thread``
@@ -105,7 +105,7 @@ class Replica:
         self.looked_at_clock = False  # in this step
         self.threads: list[Thread] = []
         self.thread: Any = None  # the thread that runs now
-        self.marks: list[tuple[int, Mark]] = []  # of this step: the number of the request, and the mark
+        self.marks: list[tuple[int, Mark]] = []  # the marks of this step: the number of the request, and the mark
         self.inside: set[int] = set()  # the requests that are in their work
         self.asking_again: set[int] = set()  # the requests in their work that acquire their lock again
         self.connections = 0  # how many connections have a number

@@ -36,7 +36,7 @@ from lab.explore.model import EPOCH_MS
 from lab.paths import HOME
 
 OWN = "lab.explore."  # in its modules nothing is replaced
-NODE = b"\x02lab\x00\x01"  # of a uuid1: all processes are on one machine
+NODE = b"\x02lab\x00\x01"  # the machine in a uuid1: all processes are on one machine
 STOPWATCH_MS = 1 << 20  # the first value of perf_counter: some stopwatches take zero for "not started"
 THREADS_FROM = 1 << 40  # the first number that ``threading.get_ident`` returns in a replica
 
@@ -287,7 +287,7 @@ def install() -> None:
     replace(threading, "Lock", ReplicaMutex)  # since Python 3.13 a class, and no longer the function above
     replace(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined] # noqa: SLF001 - made of the primitives above
     replace(threading, "current_thread", _current_thread)
-    replace(threading, "_counter", lambda: len(current().threads))  # of the names of threads
+    replace(threading, "_counter", lambda: len(current().threads))  # the number in the name of a thread
     replace(threading.Thread, "start", _start_thread)
     for name, method in (("join", _join), ("is_alive", _is_alive)):
         setattr(threading.Thread, name, method)

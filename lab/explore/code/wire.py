@@ -58,7 +58,7 @@ class Wire:
         self.server, self.node = server, node
         self.number = 0  # until it sends a command of ``KEPT``: for other commands, the connection makes no difference
         self.version = 2
-        self.timeout_s: float | None = None  # of the client's socket
+        self.timeout_s: float | None = None  # the time-out of the client's socket
         self.unread: deque[Words | bytes] = deque()  # commands without an answer; bytes are the answer to a command
         self.out = bytearray()  # bytes that the client has not read
         self.is_broken = False

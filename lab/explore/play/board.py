@@ -24,7 +24,7 @@ from lab.language import Language
 from lab.story import say
 
 WAITING = "waiting"
-PHASES = {ASKS: WAITING, WORKS: "inside", RELEASES: "releasing", OVER: "releasing"}  # of a client whose request has not ended
+PHASES = {ASKS: WAITING, WORKS: "inside", RELEASES: "releasing", OVER: "releasing"}  # while the client's request goes on
 READS = {  # by type of a key: the command that reads its whole value
     b"string": ("GET",),
     b"hash": ("HGETALL",),

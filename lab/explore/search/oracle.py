@@ -23,7 +23,7 @@ from lab.explore.search.world import World
 from lab.explore.store.table import Table
 
 FRESH = 99  # the number of the fresh client: no replica of a search has this number
-MOST_STEPS = 2000  # of the fresh client from one state, in all branches
+MOST_STEPS = 2000  # the steps of the fresh client from one state, in all branches
 FAR_MS = 10_000_000
 
 

@@ -51,7 +51,7 @@ def renamed(events: Sequence[ScheduleEvent], names: Sequence[int]) -> list[Sched
     return [event._replace(client=names[event.client]) if event.client >= 0 else event for event in events]
 
 
-MOST_ORDERS = 10_000  # that are remembered: an order is needed again soon, or never
+MOST_ORDERS = 10_000  # the most orders that are remembered: an order is needed again soon, or never
 
 
 class ServersDiffer(Exception):  # noqa: N818 - a result
@@ -133,7 +133,7 @@ def _unnoticed_at(world: World, state: State, client: int, thread: int, operatio
     return 0
 
 
-MOST_STATES = 500  # of one server that are examined for a command; beyond that, the command counts as noticed
+MOST_STATES = 500  # states of one server to examine for a command; if there are more, the command counts as noticed
 
 
 class NewCommand(Exception):  # noqa: N818 - an event

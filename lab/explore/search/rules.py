@@ -24,7 +24,7 @@ from lab.judge.promises import IN_TIME, PROMISES
 TRY_MS = PROMISES[Claim.answers_a_try_at_once.name].bound.ms
 AT_ONCE = PROMISES[Claim.freed_after_failure.name].bound
 
-# of holders that rightly rely on their lock: nothing excuses that another request is granted the lock meanwhile
+# the reasons of holders that rightly rely on their lock: nothing excuses that another request is granted the lock meanwhile
 RELIES = (Why.ENTITLED, Why.NO_LOCK, Why.ROBBED_BY_WAITER)
 ANSWERS = ("ok", "NotAcquired", "NotOwner", "Abandoned", "Refused")
 

@@ -98,9 +98,9 @@ class Marked(NamedTuple):
 class State(NamedTuple):
     """A state: everything that decides which events are possible next, and to which states they lead."""
 
-    # of each replica: the number of its node in its tree
+    # by replica: the number of its node in its tree
     nodes: tuple[int, ...]
-    # of each replica: RUNS, PAUSED or DEAD
+    # by replica: RUNS, PAUSED or DEAD
     modes: tuple[int, ...]
     # the numbers of the states of the lock's store and of the counter's store, in their tables
     lock: int

@@ -45,8 +45,8 @@ from lab.explore.store.table import Transition
 OK, NIL = Reply(b"+OK\r\n", b"OK"), {2: Reply(b"*-1\r\n", None), 3: Reply(b"_\r\n", None)}
 NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
 MESSAGE, P_MESSAGE, PUBLISH = b"message", b"pmessage", b"PUBLISH"
-MOST_TRIES = 1000  # of all waiters at one moment
-MOST_WAKES = 1000  # of all threads in one event
+MOST_TRIES = 1000  # tries of all waiters at one moment
+MOST_WAKES = 1000  # wakes of all threads in one event
 
 
 class Livelock(Exception):  # noqa: N818 - a result

@@ -14,7 +14,7 @@ from lab.explore.store.resp import Failure, Reply, RespClient, Words
 from lab.servers.own_redis import own_servers
 
 MOST_MS = GRID_MS - 10  # the longest execution: a time to live that is read after it is rounded up to the grid
-MOST_TRIES = 20  # of one execution, on a machine that stalls
+MOST_TRIES = 20  # tries of one execution, on a machine that stalls
 # A script reads all keys, so a command and the state after it take one round trip. A key with at most 5 ms to live is deleted:
 # otherwise it would expire before the next command or after it, by chance.
 ALL_KEYS = """
@@ -36,7 +36,7 @@ class Key(NamedTuple):
     """One key of a state."""
 
     name: bytes
-    # as DUMP serializes it
+    # the value as DUMP serializes it
     value: bytes
     # 0 if the key does not expire
     ttl_ms: int
