@@ -18,7 +18,7 @@ from lab.interrupts import end_with_lab, ignore_signals, raise_on_signals
 from lab.scenario.options import OPTIONS
 from lab.text import counted
 
-GROUPS = {  # of the commands in the help
+GROUPS = {  # the groups of commands in the help
     "Try": "run up ui class list diff",
     "Compare": "experiment",
     "Every order of events": "explore play",

@@ -11,7 +11,7 @@ WIDTH = 80  # letters in a line, on a terminal and in a pipe
 CLOSING = "，。：；、）”"  # signs that do not begin a line
 # controls without tabs and newlines, and all other signs that XML does not allow
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-PIECE = re.compile(r"[（“]?(?:[!-~]+|.)", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
+PIECE = re.compile(r"[（“]?(?:[!-~]+|.)", re.DOTALL)  # finds a piece of a Chinese line: a number, a name, or one sign
 
 
 def printable(text: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = "os^Dv"
-PANEL_IN, LABEL_WIDTH = 3.0, 26  # of a panel, and how many letters a line of a label has
+PANEL_IN, LABEL_WIDTH = 3.0, 26  # inches of a panel's height, and letters in a line of a label
 DECADE = 10
 
 

@@ -32,7 +32,7 @@ KEPT = REFERENCE / "experiments"
 RATIO = "ratio"
 SHARES = ("lost_share",)  # the figures that are shares of a whole
 CONDITIONS = {Language.ENGLISH: "conditions", Language.CHINESE: "conditions_zh"}  # lines on conditions that did not vary
-COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # then the figures
+COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # the first columns; the figures follow
 
 
 class Point(msgspec.Struct, kw_only=True):

@@ -21,7 +21,7 @@ SETTLED_NS = 200_000_000  # until then, a request that asked before the fault ma
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 # these faults end, or prolong, the lease of a holder that is inside
 OF_A_LEASE = frozenset({Effect.CLOCKS_JUMP, Effect.CLOCKS_BACK, Effect.SERVERS_RESTART})
-MAJORITY = 3  # of five servers
+MAJORITY = 3  # the majority of five servers
 
 
 class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):

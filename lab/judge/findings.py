@@ -29,7 +29,7 @@ from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 
 CHUNK = 500  # items that are packed together
-FASTEST = 1  # of zlib
+FASTEST = 1  # the fastest level of zlib
 
 RECORD = attrgetter(*GrantRecord.__struct_fields__)
 

@@ -45,7 +45,7 @@ class GrantRecord(msgspec.Struct, eq=False, array_like=True):
     request that nests two locks holds the outer one from ``outer_got_ns`` to ``outer_releasing_ns``.
     """
 
-    # of the acquire; app/journal.py explains each
+    # fields of the acquire; app/journal.py explains each
     replica: str
     request: str
     turn: int
@@ -57,7 +57,7 @@ class GrantRecord(msgspec.Struct, eq=False, array_like=True):
     outer_got_ns: int = 0
     # when the last command of the acquire was sent; or when the lock was got, if a journal does not have that
     sent_ns: int = 0
-    # of the work
+    # fields of the work
     reading_ns: int = 0
     read_ns: int = 0
     writing_ns: int = 0
@@ -68,7 +68,7 @@ class GrantRecord(msgspec.Struct, eq=False, array_like=True):
     part: str = ""
     # when the resource refused a write
     refused_ns: int = 0
-    # of the release
+    # fields of the release
     releasing_ns: int = 0
     released_ns: int = 0
     result: str = ""

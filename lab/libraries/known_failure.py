@@ -31,7 +31,7 @@ from lab.story.verdict import because, fact
 from lab.text import thousands
 
 FAILURES = LIBRARIES / "failures"
-names = partial(shelf.names, FAILURES)  # of all files of the shelf
+names = partial(shelf.names, FAILURES)  # returns the names of all files of the shelf
 PROOF = (Verdict.BROKEN, Verdict.ADMITTED, Verdict.KEPT)  # a run of another verdict shows nothing
 
 

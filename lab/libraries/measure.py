@@ -25,10 +25,10 @@ from lab.own_lock.page import TestedLock, headline
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
 from lab.report.terminal import terminal
 
-PUBLISHED = 3  # so many rounds are in the reference
+PUBLISHED = 3  # the number of rounds in the reference
 WITHIN_S = 1800  # for one library, on a busy machine
 ENDING = 600  # letters of the errors that are quoted
-BUDGET_S = 12  # of the explorer: within this time it decides most claims of a lock in one store
+BUDGET_S = 12  # the explorer's time: it is enough for most claims of a lock in one store
 
 
 def measure(names: Sequence[str], rounds: int = 3, jobs: int = 2, scenarios: Sequence[str] = (), out: Path | None = None) -> int:

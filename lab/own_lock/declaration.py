@@ -17,7 +17,7 @@ from lab.errors import BadInput, choose_from
 from lab.scenario.stages import find_stage
 from lab.text import printable
 
-WIDTH = 100  # of a line with claims
+WIDTH = 100  # the width of a line with claims
 LOOK_S = 30  # for all trials, on a busy machine
 
 

@@ -45,8 +45,8 @@ from lab.scenario.requirements import VOTED
 from lab.servers.own_redis import own_servers
 from lab.story import say
 
-QUICK_S = 5.0  # of all searches: the pages to play on, which search again, then take a moment
-ABOUT = ("language", "used", "lock", "options")  # of a published library, in the record
+QUICK_S = 5.0  # the time of all searches, below which the pages for lab play are written: they search again
+ABOUT = ("language", "used", "lock", "options")  # the facts of a published library in the record
 
 
 class LockTest(NamedTuple):

@@ -26,11 +26,11 @@ from lab.story.say import ENGLISH, capital, claim, text, translated, words
 from lab.story.verdict import because, promise
 from lab.text import printable, thousands
 
-HOLDS, BREAKS = "holds", "breaks"  # of a decision
+HOLDS, BREAKS = "holds", "breaks"  # the results of a decision
 KEPT, BROKEN = "KEPT", "BROKEN"
-# of a promise: some runs broke it and others did not; nothing was shown of it
+# verdicts on a promise: some runs broke it and other runs did not; no run shows whether it holds
 UNDECIDED, NOT_SHOWN = "NOT DECIDED", "NOT SHOWN"
-# of a claim that nobody makes: it failed; it held all the same
+# verdicts on a claim that the lock does not make: it failed; it held all the same
 FAILS, HELD = "ADMITTED", "UNSEEN"
 
 

@@ -37,7 +37,7 @@ class Looked(NamedTuple):
 
     first: CallResult
     second: CallResult = CallResult("waits")
-    end: CallResult = CallResult("")  # as answered if it came to its end
+    end: CallResult = CallResult("")  # of the whole use of the lock: an answer if it came to its end
     # the key of the lock, empty if there was none, and the rest of its TTL after passed_ms, -1 if it has none
     key: str = ""
     ttl_ms: int = 0

@@ -150,7 +150,7 @@ class Writer:
         self.names = {name: getattr(module, name)}  # the name that the file imports from the module
         self.way, self.granted = Way(), "got"  # granted: the condition of the work; empty if there is none
         self.questions: dict[str, str] = {}  # by the field of the way
-        self.errors: set[type] = set()  # that are answers
+        self.errors: set[type] = set()  # the types of errors that are answers
         self.store, self.key, self.ttl = "redis", "", f"{TTL_MS},  # what the lock promises"
 
     def call(self, words: str, function: Callable[..., Any], given: dict[str, str], answer: str = "") -> str:

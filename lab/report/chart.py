@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, RED, GREY, BLUE = "#009E73", "#D55E00", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in colours.css
-GOOD, BAD, SOFT = "#00654a", "#a34700", "#555555"  # of words
+GOOD, BAD, SOFT = "#00654a", "#a34700", "#555555"  # colours of words
 LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # colours without a meaning
 WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # inches: a picture's width, a line's height in its head; letters in this line
 CONDITIONS = (*LOAD, "retry_ms", "work_ms")

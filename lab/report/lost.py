@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PARTS = ("counted", "lost", "refused", "unknown")  # of a bar, from its left end
+PARTS = ("counted", "lost", "refused", "unknown")  # the parts of a bar, from its left end
 ONE_COLUMN = 14  # rows: more stand in two columns
 ROW_IN, SLIM_ROW_IN, LEGEND_IN, NOTE_IN = 0.36, 0.2, 0.4, 0.17  # heights: of a row, of one of two columns, of a line below
-NOTE_LETTERS = 136  # of a line
+NOTE_LETTERS = 136  # the most letters in a line
 
 
 class LostBar(NamedTuple):

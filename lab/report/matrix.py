@@ -69,7 +69,7 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
         return text("matrix", "short_origin", language, month=month, commit=commit)
 
 
-MOST_REQUESTS = 1000  # of a cell: enough for each scenario, even if its own run has thousands
+MOST_REQUESTS = 1000  # the most requests in a run of a cell: they are enough for each scenario, even if its own run has thousands
 
 
 class Cell(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -41,7 +41,7 @@ class Kind(StrEnum):
     ALL_COMMANDS_LOST = "all_commands_lost"
     ALL_REPLIES_LOST = "all_replies_lost"
     ALL_SENT_AGAIN = "all_sent_again"
-    # of a request: the work, its end, and the wait before its next try
+    # the work of a request, its end, and the wait before its next try
     WORK_FAILED = "work_failed"
     REQUEST_FAILED = "request_failed"
     DONE = "done"
@@ -218,7 +218,7 @@ class Happening(msgspec.Struct, frozen=True, omit_defaults=True):
     other_place: str = ""
     # the key for which the request waits
     wanted: str = ""
-    # of a loss, why two were inside at once
+    # why two holders were inside at once, if this is a loss
     cause: Mechanism | None = None
     # the effect of a fault: a code of ``Effect``
     effect: str = ""
@@ -292,5 +292,5 @@ class Story(msgspec.Struct, frozen=True, omit_defaults=True):
     scenes: tuple[Scene, ...]
     # a claim that the last event breaks: the requested one, if it is among them; empty if the event breaks none
     claim: str = ""
-    # of how many servers the lock's store consists
+    # the number of servers of the lock's store
     servers: int = 1

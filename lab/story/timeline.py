@@ -226,7 +226,7 @@ class Timeline(msgspec.Struct, kw_only=True):
     about: tuple[int, int] = (NEVER, NEVER)
     # how many grants the run had, in the picture or not
     grants: int = 0
-    # of the judgement
+    # the facts of the judgement
     writes: int = 0
     lost: int = 0
     duplicated: int = 0

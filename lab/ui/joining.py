@@ -18,7 +18,7 @@ from typing import NamedTuple
 from werkzeug.wrappers import Request, Response
 
 FREE, PAUSE_S = 3, 10.0  # after so many wrong words, an address of the network waits so long before each further one
-MOST_WRONG = 100  # of all addresses together: then words are not accepted any more
+MOST_WRONG = 100  # wrong words, from all addresses together: then no word is accepted any more
 DIGITS = "23456789"
 WORDS = """
 acorn anchor apple arrow autumn badge bagel banana barley beach bell berry bird blanket boat bread bridge brush butter button

@@ -54,7 +54,7 @@ class Tail:
 
 
 SPEED_OVER_S = 1.0
-POINTS = 600  # of the envelope, for browsers that connect late; beyond that every second point is dropped
+POINTS = 600  # the most points of the curve, for browsers that connect late: if there are more, every second one is dropped
 MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in Outcome}
 
 
@@ -76,7 +76,7 @@ class LiveRun:
         self._recovered = Tail(folder / "faults.jsonl")
         self._faults: dict[str, FaultRecord] = {}
         self._counts = dict.fromkeys(Outcome, 0)
-        self._parts: dict[str, tuple[int, int]] = {}  # of the counter: the time and the value of the last write
+        self._parts: dict[str, tuple[int, int]] = {}  # by part of the counter: the time and the value of the last write
         self._speed: deque[tuple[float, int]] = deque()
         self._decode_event: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         self._every = 1

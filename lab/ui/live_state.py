@@ -34,7 +34,7 @@ FIGURES = (
     *("kept_per_s", "lost_otherwise"),
 )
 SHEET = ("question", "votes", "came_true", *FIGURES)  # the columns of the result sheet
-FIRST_SCREEN = {"screen": "verdict", "step": 0}  # of the verdict
+FIRST_SCREEN = {"screen": "verdict", "step": 0}  # the first of the verdict's screens
 
 
 class UnderWay(Exception):  # noqa: N818 - an event
@@ -53,7 +53,7 @@ class LiveState:
         self.asked = (stage, scenario)  # the question to the class
         self.place = (0, 0)  # the step of the lesson, and which of its runs, from 0; step 0: the choice is free
         self.lost = ""  # the picture of the lost increments of all runs, as SVG
-        self.sheet: list[dict[str, Any]] = []  # of all judged runs, in order
+        self.sheet: list[dict[str, Any]] = []  # a row for each judged run, in order
         self._live: LiveRun | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, name="live", daemon=True)

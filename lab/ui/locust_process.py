@@ -34,8 +34,8 @@ class PageSettings:
     """The address of the pages, and how they are served."""
 
     host: str  # the address to listen on
-    port: int  # of Locust's page
-    live_port: int  # of the lab's own page
+    port: int  # the port of Locust's page
+    live_port: int  # the port of the lab's own page
     key: str = ""  # the teacher's; empty if nobody needs one
     processes: int = 1  # how many processes send the requests
 

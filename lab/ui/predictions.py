@@ -27,7 +27,7 @@ class Predictions:
     def __init__(self) -> None:
         self._open: dict[Subject, dict[str, int]] = defaultdict(dict)  # for the next runs: choices by the visitor's device
         self._fixed: dict[Subject, dict[str, int]] = defaultdict(dict)  # for the last runs that have begun
-        self._came_true: dict[Subject, int] = {}  # of the last runs, as soon as they have ended
+        self._came_true: dict[Subject, int] = {}  # by question: the choice that came true in its last run
         self._right: dict[str, list[bool]] = {}  # by device: whether each prediction that a run has answered was right
         self._playing: Subject | None = None
         self._mutex = threading.Lock()

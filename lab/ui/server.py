@@ -122,7 +122,7 @@ class Runs:
     orders: Orders
     page: LocustProcess
     state: LiveState
-    # of the picture of lost increments
+    # the folder of the picture of lost increments
     folder: Path
     made: list[Result] = field(default_factory=list)
 

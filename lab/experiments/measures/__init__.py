@@ -18,7 +18,7 @@ class Meter:
     experiment: Experiment
     # the scenario's options that the user gave
     given: Mapping[str, int]
-    # as it was typed
+    # the command as it was typed
     command: str
     # closes the opened things at the end
     stack: contextlib.ExitStack

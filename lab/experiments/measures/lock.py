@@ -58,7 +58,7 @@ class RedisPy:
 class LockMeter(Meter):
     """Measures a window of a lock. The servers of a store are started once."""
 
-    # of each store that is up
+    # by name of a store that is up: the settings for its servers
     up: dict[str, Settings] = field(default_factory=dict)
 
     def conditions(self, stage: str, value: str, language: Language) -> str:

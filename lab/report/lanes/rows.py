@@ -60,7 +60,7 @@ class Rows(View):
         self.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until and picture.renews(renewal)]
         self.writes = [held for held in self.visible if held.wrote_in != NEVER and since <= held.wrote_in <= until]
         self.lanes: list[Lane] = []
-        self.number = 0.0  # of rows
+        self.number = 0.0  # the number of rows
         self.of_faults = self._add("faults", any(since <= fault.at <= until for fault in picture.faults))
         is_stuck = picture.is_stuck and picture.is_locked
         self.of_store = self._add("store", bool(self.lives) or (is_stuck and not self.votes))

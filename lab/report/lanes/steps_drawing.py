@@ -13,7 +13,7 @@ from lab.story.steps import HARM, LOST_LOCK, Line, Step, StepsOfLoss, holder, li
 from lab.text import wrapped
 
 ALL_LANES = 480  # their width
-SENTENCE_LETTERS = 42  # of a line
+SENTENCE_LETTERS = 42  # the most letters in a line
 
 
 def draw(found: StepsOfLoss, conditions: str, language: Language = ENGLISH) -> str:
