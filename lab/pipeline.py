@@ -56,12 +56,12 @@ def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[
     """Return the usual drive: Locust without its page, in a process of its own."""
     supervisor.prepare(LOCUST, environment())  # imported while the servers start
 
-    def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+    def drive(system: Cluster, folder: Path, is_well: Callable[[], bool]) -> None:
         load = Load(supervisor, scenario, system.address, folder, len(system.workers))
         importlib.import_module("lab.report.run_page")  # while the load runs: so nothing waits for this import later
         try:
             with load_workers(system, folder):
-                load.wait(on_progress, well)
+                load.wait(on_progress, is_well)
         finally:
             load.stop()
 

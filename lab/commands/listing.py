@@ -149,21 +149,21 @@ def print_scenarios(name: str | None = None, is_json: bool = False) -> None:
     _say(f"\nMore about a scenario: {COMMAND} list scenarios NAME", style="dim")
 
 
-def _print_scenario(one: Scenario, named: str) -> None:
-    """Print the actions of a scenario, the claim that it tests, and its danger. named: its name, or the path of its file."""
-    _say(f"[bold]{one.name}[/]")
-    _say(escape(hanging("", one.title, 0)))
-    lines = [("Tests", f"{one.tests.name}: {one.tests.value}"), ("Load", load_in_words(vars(one)))]
-    lines += [("Faults" * (number == 0), _in_words(fault)) for number, fault in enumerate(one.faults)]
-    lines += [("Stages", ", ".join(stage.name for stage in stages().values() if one.misfit(stage) is None))]
-    if one.danger:
+def _print_scenario(scenario: Scenario, name: str) -> None:
+    """Print the actions of a scenario, the claim that it tests, and its danger. name: its name, or the path of its file."""
+    _say(f"[bold]{scenario.name}[/]")
+    _say(escape(hanging("", scenario.title, 0)))
+    lines = [("Tests", f"{scenario.tests.name}: {scenario.tests.value}"), ("Load", load_in_words(vars(scenario)))]
+    lines += [("Faults" * (number == 0), _in_words(fault)) for number, fault in enumerate(scenario.faults)]
+    lines += [("Stages", ", ".join(stage.name for stage in stages().values() if scenario.misfit(stage) is None))]
+    if scenario.danger:
         lines += [("Danger", "A pass counts only if the run reached all of these:")]
-        lines += [("", f"{name} ≥ {least} ({MEASURES[name]})") for name, least in one.danger.items()]
-    _print_parts([*lines, ("See it", f"{COMMAND} run {named} --stage NAME")])
+        lines += [("", f"{name} ≥ {least} ({MEASURES[name]})") for name, least in scenario.danger.items()]
+    _print_parts([*lines, ("See it", f"{COMMAND} run {name} --stage NAME")])
 
 
 def _in_words(fault: Fault) -> str:
     """Return a fault's kind, its place and its duration, and a sentence on such faults."""
     lasts = f" for {fault.for_ms} ms" if fault.for_ms else ""
-    what = str(inspect.getdoc(inspect.getmodule(type(fault)))).partition("\n")[0]
-    return f"{kind_of(fault)} at {fault.at}{lasts}: {what}"
+    meaning = str(inspect.getdoc(inspect.getmodule(type(fault)))).partition("\n")[0]
+    return f"{kind_of(fault)} at {fault.at}{lasts}: {meaning}"

@@ -142,9 +142,9 @@ def scenario_options(*names: str, **helps: str) -> Callable[[Any], Any]:
     return add
 
 
-def out_option(what: str, default: str = "") -> Callable[[Any], Any]:
+def out_option(content: str, default: str = "") -> Callable[[Any], Any]:
     """Add ``--out``: the folder for the result of a command. A place that cannot be one is refused before the first run."""
-    text = f"Folder for {what}." + (f"  [default: {REPORTS}/{default}]" if default else "")
+    text = f"Folder for {content}." + (f"  [default: {REPORTS}/{default}]" if default else "")
     return click.option(
         "--out", callback=lambda _, option, value: value and new_folder(value, "--out"), help=text, metavar="PATH"
     )

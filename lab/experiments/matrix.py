@@ -53,9 +53,9 @@ def expectations() -> dict[tuple[str, str], str]:
     }
 
 
-def promised(one: Scenario, stage: Stage) -> str:
+def promised(scenario: Scenario, stage: Stage) -> str:
     """Return the verdict that follows from the claims of a stage: it is expected if no other was written down."""
-    return "" if one.misfit(stage) else "KEPT" if one.tests in stage.claims else "ADMITTED"
+    return "" if scenario.misfit(stage) else "KEPT" if scenario.tests in stage.claims else "ADMITTED"
 
 
 def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell]:

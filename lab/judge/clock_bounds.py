@@ -56,11 +56,11 @@ class Clocks:
         """Return the moment of a stamp of a replica or worker on the lab's clock, in ns. A stamp of 0 stands for no moment."""
         return at_ns - self.ahead_ns.get(self.clock_of.get(name, LAB), 0) if at_ns else 0
 
-    def error_ns(self, one: str, other: str) -> int:
+    def error_ns(self, first: str, second: str) -> int:
         """Return by how much the order of stamps of two replicas may be wrong, in nanoseconds; 0 if they share a clock."""
         if not self.errors_ns:
             return 0
-        return self.errors_ns.get((self.clock_of.get(one, LAB), self.clock_of.get(other, LAB)), 0)
+        return self.errors_ns.get((self.clock_of.get(first, LAB), self.clock_of.get(second, LAB)), 0)
 
     @property
     def worst_ns(self) -> int:

@@ -102,10 +102,10 @@ def lease_end(from_ns: int, lease_ns: int) -> int:
     return from_ns + max(lease_ns - EARLY_NS, lease_ns // 2) if lease_ns else FOREVER_NS
 
 
-def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
+def shared_key(first: Grant, second: Grant, lease_ns: int) -> str:
     """Return a key to which both grants were entitled at once; empty if there is none."""
-    for mine in tenures(one, lease_ns):
-        for theirs in tenures(other, lease_ns):
+    for mine in tenures(first, lease_ns):
+        for theirs in tenures(second, lease_ns):
             later_ns = max(mine.got_ns, theirs.got_ns)
             if mine.key == theirs.key and mine.is_entitled(later_ns) and theirs.is_entitled(later_ns):
                 return mine.key

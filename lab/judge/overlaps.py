@@ -22,13 +22,13 @@ EXPLAINED_AFTER = 256  # releases: after so many more, every release that can ha
 REMEMBERED = 1024  # releases
 
 
-def _wrote_beside(one: Grant, other: Grant) -> bool:
+def _wrote_beside(first: Grant, second: Grant) -> bool:
     """Return whether two grants of different keys were in force at once, and wrote to the same part of the resource."""
-    if one.key == other.key or one.part != other.part or one.wrote is None:
+    if first.key == second.key or first.part != second.part or first.wrote is None:
         return False
-    if max(one.got_ns, other.got_ns) >= min(one.releasing_ns or FOREVER_NS, other.releasing_ns or FOREVER_NS):
+    if max(first.got_ns, second.got_ns) >= min(first.releasing_ns or FOREVER_NS, second.releasing_ns or FOREVER_NS):
         return False  # nearly always: so the keys are compared last
-    return not one.keys & other.keys
+    return not first.keys & second.keys
 
 
 class Overlaps:

@@ -69,14 +69,14 @@ class Thefts:
         else:
             grant.released_ns, grant.release_commands, grant.command, grant.answer = before
 
-    def _note_thief(self, other: Grant, thief: Grant) -> None:
-        """Note the thief if its release can have deleted a lock that another grant held at that time."""
-        if other is thief or other.robbed_by:
+    def _note_thief(self, victim: Grant, thief: Grant) -> None:
+        """Note the thief if its release can have deleted a lock that the victim held at that time."""
+        if victim is thief or victim.robbed_by:
             return
-        for key in other.keys & set(thief.lost or ()):
-            since_ns = held_from_ns(other, key)
-            if _was_held_during(other, thief, key) and can_have_deleted(thief, key, self.keys, since_ns):
-                other.robbed_by, other.robbed_of = thief, key
+        for key in victim.keys & set(thief.lost or ()):
+            since_ns = held_from_ns(victim, key)
+            if _was_held_during(victim, thief, key) and can_have_deleted(thief, key, self.keys, since_ns):
+                victim.robbed_by, victim.robbed_of = thief, key
                 self.number += 1
                 return
 
@@ -123,12 +123,12 @@ def released_during(grant: Grant, key: str) -> tuple[int, int]:
     return (outer_ns, grant.released_ns) if key == grant.outer_key else (grant.releasing_ns, outer_ns)
 
 
-def _was_held_during(other: Grant, thief: Grant, key: str) -> bool:
-    """Return whether another grant held this key at some moment of the thief's release."""
-    is_outer = key == other.outer_key
-    kept_until_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
+def _was_held_during(victim: Grant, thief: Grant, key: str) -> bool:
+    """Return whether the victim held this key at some moment of the thief's release."""
+    is_outer = key == victim.outer_key
+    kept_until_ns = (victim.outer_releasing_ns if is_outer else 0) or victim.releasing_ns
     releasing_ns, released_ns = released_during(thief, key)
-    return held_from_ns(other, key) < released_ns and (not kept_until_ns or releasing_ns < kept_until_ns)
+    return held_from_ns(victim, key) < released_ns and (not kept_until_ns or releasing_ns < kept_until_ns)
 
 
 def held_from_ns(grant: Grant, key: str) -> int:

@@ -115,13 +115,13 @@ def _result(claim: TestedClaim | None) -> str:
     return f'<strong class="{BROKEN}">{result}</strong>' if claim.verdict == BROKEN else result
 
 
-def _promised(one: TestedClaim) -> str:
-    return f"“{_cell(one.words)}” ([source]({one.link}))"
+def _promised(claim: TestedClaim) -> str:
+    return f"“{_cell(claim.words)}” ([source]({claim.link}))"
 
 
-def _worst(one: TestedClaim) -> TestedCell | None:
+def _worst(claim: TestedClaim) -> TestedCell | None:
     """Return the runs in which a claim failed and most increments were lost; None if it never failed."""
-    return max((cell for cell in one.cells if cell.verdict in (BROKEN, FAILS)), key=lambda cell: cell.lost, default=None)
+    return max((cell for cell in claim.cells if cell.verdict in (BROKEN, FAILS)), key=lambda cell: cell.lost, default=None)
 
 
 def _speed(found: Speed | None) -> str:

@@ -90,10 +90,10 @@ class Load:
         self._pid = supervisor.start(self._argv(host), env, cwd, self._log, LOCUST)
         self._lines = self._record.open("rb")
 
-    def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:
+    def wait(self, on_progress: Callable[[int], None], is_well: Callable[[], bool]) -> None:
         """Wait until all requests have ended. Call ``on_progress`` with their number whenever it grows.
 
-        Return early if ``still_well`` returns false. Raises LoadFailed if Locust fails or hangs.
+        Return early if ``is_well`` returns false. Raises LoadFailed if Locust fails or hangs.
         """
         moved_s = asked_s = time.monotonic()
         patience_s = self._scenario.request_timeout_s + self._scenario.think_ms / 1000 + PATIENCE_S
@@ -102,7 +102,7 @@ class Load:
         count = 0
         while (status := self._supervisor.exit_of(self._pid)) is None:
             if time.monotonic() - asked_s > ASK_EVERY_S:
-                if not still_well():
+                if not is_well():
                     return
                 asked_s = time.monotonic()
             if fresh := self._lines.read().count(b"\n"):

@@ -98,9 +98,9 @@ class MatrixPage:
             **data,
         }
 
-    def _data(self, shown: Sequence[Cell], rows: Sequence[str]) -> dict[str, object]:
+    def _data(self, cells: Sequence[Cell], rows: Sequence[str]) -> dict[str, object]:
         """Return the values for the page's script. The template uses some of them too."""
-        opened = [self._opened(cell) for cell in shown]
+        opened = [self._opened(cell) for cell in cells]
         texts = list(dict.fromkeys(text for of_cell in opened for text in of_cell))  # the page has each text once
         mark_of = say.words(self.language)["mark"]
         places = {text: place for place, text in enumerate(texts)}
@@ -112,7 +112,7 @@ class MatrixPage:
                     (cell.lost, cell.duplicated, cell.failed, cell.unknown),
                     self._links(cell) if mark(cell) is not Mark.IMPOSSIBLE else [],
                 ]
-                for cell, of_one in zip(shown, opened, strict=True)
+                for cell, of_one in zip(cells, opened, strict=True)
             ],
             "about": {
                 name: [

@@ -122,18 +122,18 @@ class RunWords:
         promise = verdict.promise(judgement.claim, self.language)
         yield Tested(own is None if shows else None, promise, judgement.claimed, self._seen(own) if own else "")
 
-    def _seen(self, one: Violation) -> str:
+    def _seen(self, violation: Violation) -> str:
         """Return the observed facts in words, without the lost increments, which the bar shows."""
-        facts = [fact for fact in one.seen if fact.code is not Code.LOST]
-        words = verdict.seen_facts(msgspec.structs.replace(one, seen=facts), self.language)
+        facts = [fact for fact in violation.seen if fact.code is not Code.LOST]
+        words = verdict.seen_facts(msgspec.structs.replace(violation, seen=facts), self.language)
         return say.as_sentence(words, self.language) if words else ""
 
     def claims(self) -> Iterator[str]:
         """Yield each claim of ``tested`` as a line of the terminal."""
         for one in self.tested():
-            made = self.say("promised" if one.promised else "not_promised")
+            promised = self.say("promised" if one.promised else "not_promised")
             sign = "–" if one.held is None else "✓" if one.held else "✗"
-            claim = self.say("claim_line", promise=one.promise, made=made)
+            claim = self.say("claim_line", promise=one.promise, made=promised)
             yield " ".join(filter(None, (sign, claim, one.seen)))
 
     @property

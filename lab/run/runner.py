@@ -136,7 +136,7 @@ def _run(
     """
     lost: list[str] = []
 
-    def well() -> bool:
+    def is_well() -> bool:
         lost.extend(name for name in system.dead() if name not in lost)
         record.unwritten = record.unwritten or shortage(folder.path)
         return not lost and not record.unwritten
@@ -149,7 +149,7 @@ def _run(
         before, processors = system.commands(), Processors(supervisor.pid) if supervisor else None
         try:
             with injecting(system):
-                drive(system, folder.path, lambda: unless_interrupted() or well())
+                drive(system, folder.path, lambda: unless_interrupted() or is_well())
         except LoadFailed as failure:
             record.ended, record.ended_with = Ending.LOAD_FAILED, str(failure)
             record.unwritten = failure.unwritten
@@ -158,7 +158,7 @@ def _run(
         except KeyboardInterrupt as interrupt:
             record.ended = _ended_by(interrupt)
         record.processor_s, record.others_percent = processors.used() if processors else (None, None)
-        if not record.ended.is_interrupt and not well() and lost:
+        if not record.ended.is_interrupt and not is_well() and lost:
             record.ended, record.ended_with = Ending.SERVER_LOST, ", ".join(lost)
         with _settling(record):
             # a run that was cut short does not wait for answers: a moment shows whether requests are still inside. After an

@@ -217,26 +217,26 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
 
     given: values by the names in OPTIONS, and ``load``, the path of the user's own locustfile; None means not given.
     """
-    asked = {name: value for name, value in given.items() if value is not None and name != "load"}
-    for name, value in asked.items():
+    chosen = {name: value for name, value in given.items() if value is not None and name != "load"}
+    for name, value in chosen.items():
         if refusal := OPTIONS[name].refusal(value):
             raise BadInput(refusal)
     if load := given.get("load"):
         scenario = dataclasses.replace(scenario, own_load=load, rate=None, connections=None)
-    scenario = dataclasses.replace(_fit_stock(scenario, asked), **asked)
-    if (load or scenario.run_time) and "requests" not in asked:
+    scenario = dataclasses.replace(_fit_stock(scenario, chosen), **chosen)
+    if (load or scenario.run_time) and "requests" not in chosen:
         scenario = dataclasses.replace(scenario, requests=0)
-    if load and (decided := [name for name in ("requests", "rate", "connections", "think_ms") if name in asked]):
+    if load and (decided := [name for name in ("requests", "rate", "connections", "think_ms") if name in chosen]):
         raise BadInput(f"{decided[0]} has no effect with a load of your own: {load} decides it. Leave it out")
-    if {"run_time", "requests"} <= asked.keys():
+    if {"run_time", "requests"} <= chosen.keys():
         raise BadInput(
             "requests and run_time exclude each other: the load ends after a number, or after a time. Give one of the two"
         )
-    known = asked.keys() - {"seed"} | ({"rate"} if scenario.rate is not None else set())  # a seed without a rate is harmless
+    known = chosen.keys() - {"seed"} | ({"rate"} if scenario.rate is not None else set())  # a seed without a rate is harmless
     _refuse(of_load(scenario, known))
     if reason := scenario.misfit(stage):
         raise BadInput(reason)
-    return _fit_ttl(_fit_users(scenario), stage, asked)
+    return _fit_ttl(_fit_users(scenario), stage, chosen)
 
 
 def _refuse(reasons: Iterator[str]) -> None:
@@ -245,10 +245,10 @@ def _refuse(reasons: Iterator[str]) -> None:
         raise BadInput(reason)
 
 
-def _fit_stock(scenario: Scenario, asked: Mapping[str, Any]) -> Scenario:
+def _fit_stock(scenario: Scenario, chosen: Mapping[str, Any]) -> Scenario:
     """Return the scenario with a stock in proportion to the requests that the user gave."""
-    requests = asked.get("requests", scenario.requests)
-    if "stock" in asked or scenario.stock is None or requests == scenario.requests:
+    requests = chosen.get("requests", scenario.requests)
+    if "stock" in chosen or scenario.stock is None or requests == scenario.requests:
         return scenario
     fitted = max(1, scenario.stock * requests // scenario.requests)
     return _noted(
@@ -268,11 +268,11 @@ def _fit_users(scenario: Scenario) -> Scenario:
     )
 
 
-def _fit_ttl(scenario: Scenario, stage: Stage, asked: Mapping[str, Any]) -> Scenario:
+def _fit_ttl(scenario: Scenario, stage: Stage, chosen: Mapping[str, Any]) -> Scenario:
     if stage.ttl_ms is None:
         note = f"{stage.name} has no TTL: ttl_ms={scenario.ttl_ms} is not used"
-        return _noted(scenario, note) if "ttl_ms" in asked else scenario
-    scenario = scaled(dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms), stage, asked)
+        return _noted(scenario, note) if "ttl_ms" in chosen else scenario
+    scenario = scaled(dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms), stage, chosen)
     _refuse(of_ttl(scenario))
     return scenario
 

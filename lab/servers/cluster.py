@@ -105,15 +105,15 @@ class Cluster:
             time.sleep(0.02)
         return False
 
-    def failures(self, of: str) -> list[str]:
-        """Return why replicas could not write their journals (of ``unwritten``), or use the worker of their stage (``worker``).
+    def failures(self, name: str) -> list[str]:
+        """Return why replicas cannot write their journals (name: ``unwritten``), or use the worker of their stage (``worker``).
 
         A replica that does not answer is left out.
         """
         found = []
         for replica in self.replicas:
             with contextlib.suppress(OSError):
-                found.append(str(health(replica.port, replica.host).get(of, "")))
+                found.append(str(health(replica.port, replica.host).get(name, "")))
         return [why for why in found if why]
 
     def client_options(self) -> dict[str, Any]:

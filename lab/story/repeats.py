@@ -20,10 +20,10 @@ def folded(scenes: Sequence[Scene]) -> tuple[Scene, ...]:
         length, first = len(again[1]), again.end(1)
         found += scenes[place:first]
         place = again.end()
-        what = Happening(Kind.AND_AGAIN, number=(place - first) // length)
+        repetition = Happening(Kind.AND_AGAIN, number=(place - first) // length)
         is_told = any(one.did and one.did[0].kind is not Kind.WAITED for one in found[-length:])
-        did, events = (what,) if is_told else (), place - first
-        found.append(replace(scenes[place - 1], row=what, did=did, events=events, reply="", source=""))
+        did, events = (repetition,) if is_told else (), place - first
+        found.append(replace(scenes[place - 1], row=repetition, did=did, events=events, reply="", source=""))
     return (*found, *scenes[place:])
 
 

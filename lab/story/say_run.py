@@ -74,17 +74,17 @@ def _has_moment(happening: Happening) -> bool:
 
 def _joined(happened: Sequence[Happening], form: str, mark: str, language: Language, decimals: int = 2) -> str:
     """Return happenings as one sentence without its end. Its first letter is a capital, if it does not begin with a name."""
-    there = say.words(language)
+    templates = say.words(language)
     shown = [one for one in happened if say.has(one, form)]
-    made = ""
+    sentence = ""
     for number, one in enumerate(shown):
         template = say.template(one, language, form)
         if number:
-            made += there["kind"][one.kind].get("before", there["mark"][mark])
+            sentence += templates["kind"][one.kind].get("before", templates["mark"][mark])
         elif form == "caption":
             template = say.capital(template)
-        made += say.filled(template, one, language, decimals)
-    return made
+        sentence += say.filled(template, one, language, decimals)
+    return sentence
 
 
 def of_a_step(step: Step, language: Language = ENGLISH) -> str:

@@ -82,7 +82,7 @@ class Keys:
                 return Admission.CLOSED
             if self._clock() < self._waits_until.get(address, 0.0):
                 return Admission.TOO_SOON
-            if same(_plain(word), _plain(self.word)):
+            if is_equal(_plain(word), _plain(self.word)):
                 return Admission.OPEN
             self._wrong[address] = self._wrong.get(address, 0) + 1
             if self._wrong[address] >= FREE:
@@ -100,14 +100,14 @@ def as_teacher(port: int, key: str) -> dict[str, str]:
     return {"Cookie": f"{teacher_cookie(port)}={key}"}
 
 
-def same(one: str, other: str) -> bool:
+def is_equal(first: str, second: str) -> bool:
     """Compare two secrets in a time that does not depend on them."""
-    return hmac.compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(first.encode(), second.encode())
 
 
 def is_teacher(request: Request, port: int, key: str) -> bool:
     """Return whether a request comes from the teacher."""
-    return same(request.cookies.get(teacher_cookie(port), ""), key)
+    return is_equal(request.cookies.get(teacher_cookie(port), ""), key)
 
 
 def stay_teacher(response: Response, port: int, key: str) -> None:

@@ -27,7 +27,7 @@ from lab.ui import live_page, question
 from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, joining
 from lab.ui.both_sides import LOOPBACK, ORDERS, Refusal
 from lab.ui.event_stream import TooManyListeners, encoded
-from lab.ui.joining import Admission, Invitation, Keys, Role, as_teacher, is_teacher, same, stay_teacher
+from lab.ui.joining import Admission, Invitation, Keys, Role, as_teacher, is_equal, is_teacher, stay_teacher
 from lab.ui.live_state import SHEET, LiveState, UnderWay
 from lab.ui.locust_process import UP_WITHIN_S, LocustClient, NotStarted
 from lab.ui.locust_run import Orders
@@ -139,9 +139,9 @@ class LiveServer(Site):
 
     def _enter(self, key: str) -> Any:
         response = redirect(request.path, 303)
-        if self.keys.teacher and same(key, self.keys.teacher):
+        if self.keys.teacher and is_equal(key, self.keys.teacher):
             stay_teacher(response, self.port, key)
-        elif self.keys.teacher and not same(key, self.keys.vote):
+        elif self.keys.teacher and not is_equal(key, self.keys.vote):
             return self._join_page(Admission.UNKNOWN)
         number_device()
         return response

@@ -35,7 +35,7 @@ from app.origin import foreign
 from lab.load.tickets import complete
 from lab.scenario.options import form_options
 from lab.ui.both_sides import KEY, LIVE, LOOPBACK, ORDERS, ORDERS_KEY, SENT_KEY, Refusal
-from lab.ui.joining import is_teacher, same, stay_teacher
+from lab.ui.joining import is_equal, is_teacher, stay_teacher
 
 ANSWER_WITHIN_S = 10.0
 PLAN_WITHIN_S = 120.0  # the lab itself gives up waiting for its servers long before
@@ -131,7 +131,7 @@ class LabPlugin:
     def guard(self) -> Any:
         """Refuse requests that a page of another site made a browser send, and requests without the teacher's key."""
         why, key, port = foreign(request), self.key, self.port
-        if not why and key and request.path == "/" and same(request.args.get("k", ""), key):
+        if not why and key and request.path == "/" and is_equal(request.args.get("k", ""), key):
             g.refused = True  # by this answer: a cookie stands for the key from now on, and the address loses it
             entered = redirect("/", 303)
             stay_teacher(entered, port, key)

@@ -24,7 +24,7 @@ from lab.run.runner import CutShort, Drive
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
 from lab.ui.both_sides import SENT_KEY
-from lab.ui.joining import same
+from lab.ui.joining import is_equal
 from lab.ui.locust_process import LocustProcess, NotStarted
 from lab.ui.posted import RunRequest, offered, read
 
@@ -73,7 +73,7 @@ class Orders:
 
     def answer(self, order: str) -> dict[str, Any]:
         """Answer an order of the page. Raises BadInput."""
-        if not same(request.headers.get(SENT_KEY, ""), self.key) or order not in self._answers:
+        if not is_equal(request.headers.get(SENT_KEY, ""), self.key) or order not in self._answers:
             abort(403)
         return self._answers[order](**request.get_json())
 
@@ -109,7 +109,7 @@ def drive_by_page(run: LocustRun, scenario: Scenario, page: LocustProcess, follo
     follow: called just before requests are sent, with the run's folder, and by replica how many nanoseconds its clock is ahead.
     """
 
-    def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+    def drive(system: Cluster, folder: Path, is_well: Callable[[], bool]) -> None:
         record = folder / "requests.jsonl"
         record.touch()
         clock_of, readings = (system.clocks.clock_of, system.clocks.readings) if system.clocks else ({}, {})
@@ -119,7 +119,7 @@ def drive_by_page(run: LocustRun, scenario: Scenario, page: LocustProcess, follo
         load |= {"connections": scenario.connections or 0, "think_ms": scenario.think_ms}
         run.plan.set_result(where | load | {"timeout_s": scenario.request_timeout_s})
         try:
-            reason = _watch(run, record, scenario, page, well)
+            reason = _watch(run, record, scenario, page, is_well)
             if reason and page.runs:
                 threading.Thread(target=_stop, args=(page,), daemon=True).start()  # Locust answers when the run is judged
                 if not run.ended.wait(STOPPED_WITHIN_S):
@@ -129,7 +129,7 @@ def drive_by_page(run: LocustRun, scenario: Scenario, page: LocustProcess, follo
             raise
         if reason == GONE:
             raise LoadFailed(GONE)
-        if not well():
+        if not is_well():
             return
         if reason:
             raise LoadFailed(reason)
@@ -145,13 +145,13 @@ def _stop(page: LocustProcess) -> None:
         page.client.stop()
 
 
-def _watch(run: LocustRun, record: Path, scenario: Scenario, page: LocustProcess, well: Callable[[], bool]) -> str:
+def _watch(run: LocustRun, record: Path, scenario: Scenario, page: LocustProcess, is_well: Callable[[], bool]) -> str:
     """Wait until Locust reports its end, and return an empty string; or return the reason why the
     run must end early.
     """
     size, moved_s = 0, time.monotonic()
     while not run.ended.wait(0.02):
-        if not well():
+        if not is_well():
             return "a server has ended in the middle of the run"
         if (now := record.stat().st_size) > size:
             size, moved_s = now, time.monotonic()

@@ -165,14 +165,14 @@ def _called_code(frame: types.FrameType) -> Any:
     if first == "super()":
         kinds = type(known[frame.f_code.co_varnames[0]]).__mro__
         behind = kinds[kinds.index(known["__class__"]) + 1 :]
-        thing = next(vars(base)[names[0]] for base in behind if names[0] in vars(base))
+        obj = next(vars(base)[names[0]] for base in behind if names[0] in vars(base))
         names = names[1:]
     else:
-        thing = known[first]
+        obj = known[first]
     for name in names:
-        thing = inspect.getattr_static(thing, name)
-    thing = inspect.getattr_static(thing, "__init__") if isinstance(thing, type) else getattr(thing, "__func__", thing)
-    return (thing if isinstance(thing, types.FunctionType) else type(thing).__call__).__code__
+        obj = inspect.getattr_static(obj, name)
+    obj = inspect.getattr_static(obj, "__init__") if isinstance(obj, type) else getattr(obj, "__func__", obj)
+    return (obj if isinstance(obj, types.FunctionType) else type(obj).__call__).__code__
 
 
 class _Values(pickle.Pickler):
@@ -182,30 +182,30 @@ class _Values(pickle.Pickler):
         super().__init__(memory, protocol=5)
         self.modules, self.are_own = modules, modules.sources.are_of
 
-    def reducer_override(self, thing: Any) -> Any:
+    def reducer_override(self, obj: Any) -> Any:
         """Return how an object is written. Raises an error if its value cannot be read."""
-        kind = type(thing)
+        kind = type(obj)
         if kind in PARTS:
-            return str, (kind.__name__,), PARTS[kind](thing)
-        if isinstance(thing, ModuleType):
-            if self.modules.own.get(thing.__name__, sys.modules.get(thing.__name__)) is not thing:
+            return str, (kind.__name__,), PARTS[kind](obj)
+        if isinstance(obj, ModuleType):
+            if self.modules.own.get(obj.__name__, sys.modules.get(obj.__name__)) is not obj:
                 raise pickle.PicklingError
-            return str, (thing.__name__,)
-        if isinstance(thing, type) and self.are_own(thing.__module__):
-            values = {name: value for name, value in vars(thing).items() if name != "__slotnames__"}  # pickle notes it there
-            return str, ("class",), (kind, thing.__name__, thing.__qualname__, thing.__bases__, values)
+            return str, (obj.__name__,)
+        if isinstance(obj, type) and self.are_own(obj.__module__):
+            values = {name: value for name, value in vars(obj).items() if name != "__slotnames__"}  # pickle notes it there
+            return str, ("class",), (kind, obj.__name__, obj.__qualname__, obj.__bases__, values)
         if kind.__module__.startswith(("lab.explore.", "app.")) and kind.__name__ in OF_EXPLORER:
-            return str, (f"{kind.__name__} {getattr(thing, 'number', '')}",)
-        if not isinstance(thing, type) and self._hides(thing, kind):
+            return str, (f"{kind.__name__} {getattr(obj, 'number', '')}",)
+        if not isinstance(obj, type) and self._hides(obj, kind):
             raise pickle.PicklingError
         return NotImplemented
 
-    def _hides(self, thing: Any, kind: type) -> bool:
+    def _hides(self, obj: Any, kind: type) -> bool:
         """Return whether an object has, or can have, state that pickle does not write."""
         special = any(getattr(kind, name) is not getattr(object, name) for name in OWN_VALUE)
         if not self.are_own(kind.__module__):
-            is_shared = kind.__module__ == "typing" or isinstance(thing, Enum)
-            return special and (isinstance(thing, BaseException) or bool(getattr(thing, "__dict__", None) and not is_shared))
+            is_shared = kind.__module__ == "typing" or isinstance(obj, Enum)
+            return special and (isinstance(obj, BaseException) or bool(getattr(obj, "__dict__", None) and not is_shared))
         kinds = [base for base in kind.__mro__ if base is not object]
         is_plain = all(base.__flags__ & HEAP_TYPE and HOOKS.isdisjoint(vars(base)) for base in kinds)
-        return special or not is_plain or weakref.getweakrefcount(thing) > 0
+        return special or not is_plain or weakref.getweakrefcount(obj) > 0

@@ -115,10 +115,10 @@ def _imports(path: Path, name: str) -> list[str]:
     return [module for module in imported if module and (not module.startswith(f"{SHELF}.") or _origin(module))]
 
 
-def _id(thing: Any) -> int:
+def _id(obj: Any) -> int:
     """Return the address of an object: the same in each repetition, and in all replicas, as after a fork."""
     here = running()
-    return id(thing) if here is None else here.modules.address(thing)
+    return id(obj) if here is None else here.modules.address(obj)
 
 
 OWN_BUILTINS: dict[str, Any] = {"id": _id}  # replace the interpreter's in the modules of a replica
@@ -168,9 +168,9 @@ class Modules:
         # by the interpreter's address: the object whose address the stage has read, and its number
         self.addresses: dict[int, tuple[Any, int]] = {}
 
-    def address(self, thing: Any) -> int:
+    def address(self, obj: Any) -> int:
         """Return a made-up address for an object: it depends only on how many objects got an address before."""
-        return FIRST_ADDRESS + STEP * self.addresses.setdefault(id(thing), (thing, len(self.addresses)))[1]
+        return FIRST_ADDRESS + STEP * self.addresses.setdefault(id(obj), (obj, len(self.addresses)))[1]
 
     def load(self) -> ModuleType:
         """Execute the stage's file, and return its module. The replica runs."""

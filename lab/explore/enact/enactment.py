@@ -60,14 +60,14 @@ class Enactment:
         self.pids: list[int] = []
         self.began_s = 0.0
 
-    def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+    def __call__(self, system: Cluster, folder: Path, is_well: Callable[[], bool]) -> None:
         """Send one request to each replica, and run the events. Then let all requests end."""
         self.system = system
         self.names = Names(f"lab:{system.run}:{system.stage.name}:lock", f"lab:{system.run}:{system.stage.name}:counter")
         try:
             self._begin(folder)
             for place, move in enumerate(self.walk.moves):
-                if not well():
+                if not is_well():
                     break
                 try:
                     self._enact(place, move)

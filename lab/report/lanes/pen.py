@@ -212,8 +212,8 @@ class Pen:
         return left - GAP, left + size + GAP, y - TALL, y
 
 
-def _cover(one: Room, other: Room) -> bool:
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+def _cover(first: Room, second: Room) -> bool:
+    return first[0] < second[1] and second[0] < first[1] and first[2] < second[3] and second[2] < first[3]
 
 
 def headed(title: str, about: str) -> tuple[list[str], int]:

@@ -48,12 +48,12 @@ def _row(step: Step, clock: str, lamps: tuple[str, ...], lines: list[Line], lang
     return Row((("small bad" if is_bad else "small soft bold", clock), *sentence), marks, is_bad)
 
 
-def _mark(one: Happening, words: str, lines: list[Line], lamps: tuple[str, ...]) -> Mark:
-    own, (source, target) = holder(one), lines_of(one)
-    value = str(one.value) if target is Line.COUNTER else ""
-    is_bad = one.kind in HARM or not (own or value)
+def _mark(happening: Happening, words: str, lines: list[Line], lamps: tuple[str, ...]) -> Mark:
+    own, (source, target) = holder(happening), lines_of(happening)
+    value = str(happening.value) if target is Line.COUNTER else ""
+    is_bad = happening.kind in HARM or not (own or value)
     here, there = (lines.index(line if line in lines else Line.A) for line in (source, target))
-    shown = lamps if one.servers else ()
+    shown = lamps if happening.servers else ()
     if here == there:  # without a holder: a fault, or the write of another request
         return Mark(here, own or ("" if value or shown else "×"), words=words, value=value, is_bad=is_bad, lamps=shown)
     is_back = source in (Line.LOCK, Line.COUNTER)

@@ -41,5 +41,5 @@ def end_session(running: Sequence[Server], record: FaultRecord) -> int:
     return len(theirs)
 
 
-def _ask(one: Server, statement: str) -> list[tuple[Any, ...]]:
-    return ask(one.port, statement, one.host, one.secret)
+def _ask(server: Server, statement: str) -> list[tuple[Any, ...]]:
+    return ask(server.port, statement, server.host, server.secret)

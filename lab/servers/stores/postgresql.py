@@ -40,5 +40,5 @@ def end_session(running: Sequence[Server], record: FaultRecord) -> int:
     return sum(_ask(running[0], END, number) == [(True,)] for number in theirs)
 
 
-def _ask(one: Server, statement: str, *values: object) -> list[tuple[Any, ...]]:
-    return ask(one.port, statement, values, one.host, one.secret)
+def _ask(server: Server, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    return ask(server.port, statement, values, server.host, server.secret)
