@@ -196,9 +196,9 @@ class Explorer:
         while True:
             try:
                 return work()
-            except ServersDiffer:  # from now on no server stands for another
+            except ServersDiffer:  # from now on each server is searched by itself
                 self._servers_are_alike = False
-            except ClientsDiffer:  # from now on no client stands for another
+            except ClientsDiffer:  # from now on each client is searched by itself
                 self._clients_are_alike = False
             except NewToken:  # a line makes a token, or a client can tell which scripts are loaded
                 pass

@@ -28,8 +28,8 @@ from lab.evidence.run_record import ClockReading
 
 WINDOW_NS = 5_000_000_000
 DRIFT = 200e-6  # the greatest difference of two clocks' rates; free crystals differ by up to 100 parts in a million
-SLACK_NS = int(DRIFT * WINDOW_NS)  # by so much an offset changes within a window, and from one window to the next
-LAG = 8192  # writes: a value is looked up when so many later writes are known, and remembered until twice as many are
+SLACK_NS = int(DRIFT * WINDOW_NS)  # the most that an offset changes within a window, and from one window to the next
+LAG = 8192  # a value is looked up when this many later writes are known, and remembered until twice as many are
 NEVER_NS = 1 << 60  # the bound of two clocks that nothing compares
 LAB = ""  # the name of the lab's own clock, to which all others are shifted
 
@@ -53,7 +53,7 @@ class Clocks:
     contradict: bool = False
 
     def shifted(self, name: str, at_ns: int) -> int:
-        """Return the moment of a stamp of a replica or worker on the lab's clock, in ns. A stamp of 0 stands for no moment."""
+        """Return the moment of a stamp of a replica or worker on the lab's clock, in ns. A stamp of 0 means no moment."""
         return at_ns - self.ahead_ns.get(self.clock_of.get(name, LAB), 0) if at_ns else 0
 
     def error_ns(self, first: str, second: str) -> int:
@@ -71,7 +71,7 @@ class Clocks:
 def bound(history: History, clock_of: Mapping[str, str], readings: Mapping[str, Sequence[ClockReading]]) -> Clocks:
     """Return the offsets of the clocks of a run.
 
-    clock_of: by replica and Locust worker, the clock that stamps its record. readings: by clock, but for the lab's, one reading
+    clock_of: by replica and Locust worker, the clock that stamps its record. readings: by clock, except the lab's, one reading
     or more. Raises KeyError if a clock has no reading.
     """
     roughly = Clocks(clock_of, {name: readings[name][0].ahead_ns for name in {*clock_of.values()} - {LAB}})

@@ -78,10 +78,10 @@ class Code(StrEnum):
     HARDLY_EVER_FREE = "hardly_ever_free"
     CLOCKS_CONTRADICT = "clocks_contradict"
     WITHIN_CLOCK_ERROR = "within_clock_error"
-    # the danger was never reached, or nobody was served; later facts say by how much, and why
+    # the danger was never reached, or no request was served; later facts say by how much, and why
     DANGER_NOT_REACHED = "danger_not_reached"
     NOBODY_SERVED = "nobody_served"
-    # after the fault nobody wanted the lock for long enough
+    # after the fault no request wanted the lock for long enough
     NOBODY_ASKED = "nobody_asked"
     # holders worked for most of the time, and requests were refused
     OVERLOADED = "overloaded"

@@ -96,7 +96,7 @@ class Judgement(msgspec.Struct, kw_only=True):
     stock: int | None = None
     # how many writes the resource carried out
     writes: int
-    # the counter after the run; None if nobody could read it
+    # the counter after the run; None if it could not be read
     final: int | None
     # increments that were acknowledged and are not in the counter
     lost: int

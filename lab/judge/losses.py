@@ -42,7 +42,7 @@ class Account:
     lost: int
     # increments that writes destroyed, minus increments that writes restored
     destroyed: int
-    # writes that were applied although nobody confirmed them
+    # writes that were applied although they were never confirmed
     applied_unknowns: int
     # why the figures do not add up; None if they do
     disagreement: Fact | None = None
@@ -59,7 +59,7 @@ class Ledgers:
         self._ledgers[part].write(wrote, overwrote)
 
     def close(self, final: dict[str, int] | None, intended: Sequence[int | None]) -> Account:
-        """Compare each part with its final value, and return the sum. final: by part; None if nobody could read it."""
+        """Compare each part with its final value, and return the sum. final: by part; None if it could not be read."""
         unconfirmed = list(intended)
         closed = [
             self._ledgers[part].close(None if final is None else final.get(part, 0), unconfirmed)
@@ -100,9 +100,9 @@ class Ledger:
             self._add(overwrote, -1)
 
     def close(self, final: int | None, intended: list[int | None]) -> Account:
-        """Compare with the final value, and return the account. final: the value in the store; None if nobody could read it.
+        """Compare with the final value, and return the account. final: the value in the store; None if it could not be read.
 
-        intended: the values of the writes that nobody confirmed, None for a write that adds to any value. Values of applied
+        intended: the values of the writes that were not confirmed, None for a write that adds to any value. Values of applied
         writes are removed from it.
         """
         if final is None:

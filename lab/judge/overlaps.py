@@ -18,7 +18,7 @@ from lab.judge.losses import Conflicts
 from lab.judge.mechanisms import explain
 from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts
 
-EXPLAINED_AFTER = 256  # releases: after so many more, every release that can have caused an overlap has ended
+EXPLAINED_AFTER = 256  # releases after an overlap: then every release that can have caused it has ended
 REMEMBERED = 1024  # releases
 
 
@@ -233,7 +233,7 @@ class Overlaps:
         conflicts.add(lambda: TwoInside(elder.facts(), younger.facts()), is_in_one_process=elder.replica == younger.replica)
 
     def _acquired_first(self, late: Grant, early: Grant, key: str) -> bool:
-        """Return whether the lock of a grant whose acquire returned late was made before that of the earlier grant."""
+        """Return whether the lock of a grant whose acquire returned late was made before the lock of the earlier grant."""
         if late.sent_ns >= early.sent_ns:
             return False
         # if the key was made twice since the earlier grant's command was sent, it was made for each grant, in their order

@@ -15,14 +15,14 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Evidence, Violation
 
 HANDOVER_MS = 60  # the most that a sound lock needs to hand over on an idle machine: a poll of its waiters, and some round trips
-FEW = 0.1  # share of the requests: on a busy machine so many may be late, or overtaken
+FEW = 0.1  # the share of the requests that may be late, or overtaken, on a busy machine
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
     """The limits within which a promise is kept. A row of the table sets only the limits that it needs."""
 
-    # the longest time: so many TTLs, plus so many times the wait limit of a request, plus so many milliseconds
+    # the longest time: a number of TTLs, plus a number of wait limits of a request, plus milliseconds
     ttls: float = 0
     waits: float = 0
     ms: float = 0
@@ -41,7 +41,7 @@ class Bound:
         return replace(longer, ms=self.ms + later_ms)
 
     def later(self, by_ms: float) -> Bound:
-        """Return the bound with times that are longer by so many milliseconds."""
+        """Return the bound with times that are longer by ``by_ms`` milliseconds."""
         return replace(self, ms=self.ms + by_ms, tail_ms=self.tail_ms + by_ms)
 
     def in_ms(self, ttl_ms: float, wait_ms: float = 0) -> float:

@@ -43,7 +43,7 @@ from lab.judge.violations import (
 Broken = Callable[[Promise, Findings], Iterator[Violation]]
 PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
 IN_TIME = Bound(ttls=1, ms=PATIENCE_MS)
-# a sound lock is handed over after the work, a small part of the TTL; a lock that nobody releases, after the whole TTL
+# a sound lock is handed over after the work, a small part of the TTL; a lock that is not released, after the whole TTL
 WELL_BEFORE = Bound(ttls=0.7)
 
 

@@ -13,7 +13,7 @@ PAUSES_MS = {"same": 100, "crossed": 200}
 SHORT_WORK = 0.5  # part of a lease: shorter work cannot outlast its lease, even on a slow machine
 PATIENT = 0.9  # part of the wait limit: a request that waited longer has waited to the end
 CROWDED = 60  # percent of the processors: another run beside this one takes half of them, and is no excuse
-# At most so many times slower: a thread that mostly sleeps soon gets a processor, and a stuck lock leaves processors free.
+# How much slower a lock may be at most: a thread that mostly sleeps soon gets a processor; a stuck lock leaves processors free.
 SLOWEST = 2
 
 
@@ -23,7 +23,7 @@ class RunFacts:
 
     # whether the stage locks outside the process
     has_store: bool
-    # the counter after the run, by its parts; None if nobody could read it
+    # the counter after the run, by its parts; None if it could not be read
     final: dict[str, int] | None
     # the time to live that the scenario gives to locks; 0 without one
     ttl_ms: int = 0

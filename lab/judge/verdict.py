@@ -229,7 +229,7 @@ def _verdict(
 
 
 def _nothing_broke(record: RunRecord, findings: Findings) -> tuple[Verdict, list[Fact]]:
-    """Return the verdict on a promise that no violation broke. If nobody was served, nothing was kept."""
+    """Return the verdict on a promise that no violation broke. If no request was served, nothing was kept."""
     claim = record.scenario["tests"]
     if why := PROMISES[claim].undecided(findings):
         return Verdict.VOID, [why]

@@ -201,7 +201,7 @@ def loss_in_focus(picture: Timeline, mechanism: Mechanism | None) -> int:
 
 
 def opening(picture: Timeline) -> tuple[int, int]:
-    """Return the span that the picture shows first: the story and two TTLs around it, but never so much that it gets lost.
+    """Return the span that the picture shows first: the story, and two TTLs around it, or less if the story is short.
 
     A wait is a span of its own, and needs little around it.
     """

@@ -267,7 +267,7 @@ class Scene(msgspec.Struct, frozen=True, omit_defaults=True):
     breaks: tuple[Happening, ...] = ()
     # of a step of the clock: how many tries of waiters failed meanwhile
     asked_in_vain: int = 0
-    # how many events it stands for
+    # how many events this scene replaces, itself included
     events: int = 1
 
     @property

@@ -62,7 +62,7 @@ def _in_language(table: Mapping[str, Any], place: int) -> dict[str, Any]:
 
 
 def _chinese_of_scenarios() -> dict[str, Any]:
-    """Return the Chinese of the lab's scenarios, which stands in their files: their titles, and their names in a picture."""
+    """Return the Chinese titles of the lab's scenarios, and their names in a picture. They are in the scenarios' files."""
     files = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in SCENARIOS.glob("*.toml")}
     keys = {"scenario": "title_zh", "scenario_name": "name_zh"}
     return {table: {name: file[key] for name, file in files.items() if key in file} for table, key in keys.items()}
@@ -178,7 +178,7 @@ def _key(name: str, language: Language) -> str:
 
 
 def fault(name: str, language: Language = ENGLISH) -> str:
-    """Return the name of a fault in words. A fault of another lab has that of its file."""
+    """Return the name of a fault in words. A fault that this lab does not know has the name of its file."""
     return str(words(language)["fault"].get(name, name.replace("_", " ")))
 
 

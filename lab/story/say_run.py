@@ -23,7 +23,7 @@ DECIMALS = {2: 10, 3: 1, 4: 0.1, 5: 0.01}
 
 
 def caption(picture: Timeline, language: Language = ENGLISH, without_steps: bool = False) -> str:
-    """Return the caption of a picture. without_steps: the steps of its loss stand beside it."""
+    """Return the caption of a picture. without_steps: the page shows the steps of the loss next to it."""
     happened = from_run.caption(picture)
     decimals = decimals_of([one.at_ms for part in happened for one in part if _has_moment(one)])
     sentences = [_joined(part, "caption", "steps", language, decimals) for part in happened]

@@ -30,7 +30,7 @@ from lab.scenario.requirements import REDIS_NODES, VOTED
 
 FOR_EVER_MS = 10**9  # the wait time of a lock that may wait without a limit
 RETRY_MS = 30
-ASKS = 2  # after so many refusals, a client of several servers gives up: two clients could split the votes for ever
+ASKS = 2  # refusals after which a client of several servers gives up: two clients could split the votes for ever
 
 
 def servers_of(stage: Stage) -> int:

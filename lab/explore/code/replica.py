@@ -29,7 +29,7 @@ MOST_STEPS = 10_000  # the steps of a replica between two operations: more steps
 MOST_NAPS = 4  # a thread's naps at one moment that a change of the store ends early; further naps take their full time
 Line = tuple[str, int]  # a file, and the number of a line
 NO_DRAWS: tuple[int, frozenset[Line]] = 1, frozenset()
-LONGEST_CYCLE = 4  # commands: a waiter spins if it repeats so many commands and replies without a sleep
+LONGEST_CYCLE = 4  # commands: a waiter spins if it repeats a cycle of this length without a sleep
 
 _running: list[Replica] = []
 _here = _thread.get_ident
@@ -202,7 +202,7 @@ class Replica:
         return thread
 
     def fresh(self, size: int) -> bytes:
-        """Return so many bytes that no other call in any replica returns. A repetition returns the same bytes.
+        """Return ``size`` bytes that no other call in any replica returns. A repetition returns the same bytes.
 
         The draws of each line of the stage are counted apart: a library that draws once for each process does not change the
         numbers that other lines draw.

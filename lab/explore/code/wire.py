@@ -248,7 +248,7 @@ class Wire:
         if reply is LOST:
             self.is_broken = True
         elif reply is GAVE_UP:
-            self.is_broken = True  # the reply may still come, and nobody reads it
+            self.is_broken = True  # the reply may still come, and is not read
             return False
         elif isinstance(reply, bytes):
             self.out += reply

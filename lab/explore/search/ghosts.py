@@ -101,7 +101,7 @@ class Ghosts(NamedTuple):
     gave_up: int = 0
 
     def owner(self, key: str) -> Owner | None:
-        """Return the owner of a key; None if nobody has taken it."""
+        """Return the owner of a key; None if no request has taken it."""
         for name, owner in self.owners:
             if name == key:
                 return owner

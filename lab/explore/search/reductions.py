@@ -116,7 +116,7 @@ class ServerSymmetry:
 
 
 def unnoticed_command(world: World, state: State) -> tuple[int, int, FanOut, tuple[int]] | None:
-    """Return the client, the thread and the operation of a command whose moment nobody can notice, and the servers to try."""
+    """Return the client, the thread and the operation of a command whose moment no client can notice, and the servers to try."""
     for client, thread, operation in world.threads(state) if world.unnoticed is not None else ():
         if isinstance(operation, FanOut) and (node := _unnoticed_at(world, state, client, thread, operation)):
             return client, thread, operation, (node,)
@@ -124,7 +124,7 @@ def unnoticed_command(world: World, state: State) -> tuple[int, int, FanOut, tup
 
 
 def _unnoticed_at(world: World, state: State, client: int, thread: int, operation: FanOut) -> int:
-    """Return the server at which nobody can notice a command; 0 if there is none, or if only one answer is missing."""
+    """Return the server at which no client can notice a command; 0 if there is none, or if only one answer is missing."""
     known, left = world.unnoticed, unanswered(state, client, thread, operation)
     for command in left if len(left) > 1 else ():
         known.sends(client, command.words)

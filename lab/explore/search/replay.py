@@ -39,7 +39,7 @@ class Differs(Exception):  # noqa: N818 - a result
 
 
 class ClientsDiffer(Differs):
-    """The code does not treat all clients alike: a search in which one client stands for another decides nothing."""
+    """The code does not treat all clients alike: a search that tries only one of several clients decides nothing."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
 
 
 def unfolded(world: World) -> World:
-    """Return a copy of a world in which no client or server stands for another, and every moment of a command is tried."""
+    """Return a copy of a world in which each client, each server and every moment of a command is tried."""
     copied = copy(world)
     copied.symmetry = copied.unnoticed = None
     return copied

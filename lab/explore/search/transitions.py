@@ -419,7 +419,7 @@ def _for_tables(world: World, state: State, client: int, thread: int, command: C
 def _loads_by_itself(world: World, state: State, client: int, thread: int, command: CommandSent) -> bytes:
     """Return the script that a client loads after NOSCRIPT, before it sends the command again; b"" if it does something else.
 
-    Nobody can tell then whether the script was loaded before. So loading and running it are one command.
+    Then the stage cannot tell whether the script was loaded before. So loading and running it are one command.
     """
     tree, node, text = world.trees[client], state.nodes[client], b""
     for answer, expected in ((NO_SCRIPT, (commands.SCRIPT, b"LOAD")), (encoded(command.words[1]), command.words)):

@@ -24,8 +24,8 @@ class World:
         # if the lock asks several servers, a nap ends at any moment: otherwise each vote would end the naps of all other clients
         self.wakes_at_any_moment = program.servers > 1
         self.actors = len(trees) * self.task.at_once
-        self.symmetry: Any = None  # a ServerSymmetry, which lets one server stand for equal ones
-        self.unnoticed: Any = None  # an UnnoticedCommands, which fixes the moment of a command if nobody can notice it
+        self.symmetry: Any = None  # a ServerSymmetry, which lets a search try one of several equal servers
+        self.unnoticed: Any = None  # an UnnoticedCommands, which fixes the moment of a command if no client can notice it
         self.lease_ms = self.task.ttl_ms if program.stage.ttl_ms is not None else None  # None for a stage that states no TTL
         self.oracle: Any = None  # a Probe, which knows the keys that a fresh client would get
         self.known: frozenset[str] = frozenset()  # the keys that a fresh client gets on an empty store

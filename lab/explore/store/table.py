@@ -75,7 +75,7 @@ class Table:
         return self.real.touches(loading(self.contents[state]), command, key, EPOCH_MS + now_ms, self.states[state][1])
 
     def _after(self, state: int, passed_ms: int) -> int:
-        """Return the state after so many milliseconds without a command."""
+        """Return the state after some milliseconds without a command."""
         contents, memory = self.states[state]
         keys = [key for key in contents if not key.ttl_ms or key.ttl_ms > passed_ms]
         return self.number(tuple([key._replace(ttl_ms=key.ttl_ms and key.ttl_ms - passed_ms) for key in keys]), memory)
