@@ -73,7 +73,7 @@ class ReportedFailure(PublishedLock):
 
     # the report's name in its tracker; empty if no report was found
     report: str = ""
-    # the address of the report; if nobody has reported the failure, the address of the code
+    # the address of the report; if the failure was never reported, the address of the code
     link: str
     # the failure in one sentence
     what: str

@@ -149,7 +149,7 @@ class Seam(Stepped):
     def _take(self, awaited: Awaited, answer: Any) -> bool:
         """Take the answer to the first awaited command. Return False if the command must be sent again.
 
-        Raises ConnectionError for a reply that is lost for good: no client sends half a pipeline again.
+        Raises ConnectionError for a reply that is lost: no client sends half a pipeline again.
         """
         self.awaited.popleft()
         try:

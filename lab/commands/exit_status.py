@@ -23,7 +23,7 @@ from lab.text import printable
 
 
 def status_of(command: click.Command, words: list[str] | None = None) -> int:
-    """Run a command line, by default that of this process, and return its exit status.
+    """Run a command line, by default this process's own, and return its exit status.
 
     Status 1 means a broken promise, and never an error of the lab.
     """
@@ -40,7 +40,7 @@ def status_of(command: click.Command, words: list[str] | None = None) -> int:
         why = reason if len(reason.split()) > 1 else ""  # not the name of a signal
         click.echo(f"interrupted{': ' if why else ''}{why}", err=True)
         return ExitStatus.INTERRUPTED
-    except BaseException as error:  # noqa: BLE001 - all others: an error that nobody caught would end Python with status 1
+    except BaseException as error:  # noqa: BLE001 - all others: an error that is not caught would end Python with status 1
         foreseen = _foreseen(error)
         click.echo(printable(f"error: {foreseen}"), err=True)
         return foreseen.exit_status

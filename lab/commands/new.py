@@ -9,7 +9,7 @@ from app.locks import A_NAME, stages
 from lab.errors import BadInput, choose_from
 from lab.paths import COMMAND, WORKERS
 
-# the usual promises of a lock with a time to live: tested if nobody tells the promises of the lock
+# the usual promises of a lock with a time to live: tested if the user does not list the promises of the lock
 USUAL = (
     "exclusive_in_process exclusive acquires_atomically releases_only_its_own releases_atomically counts_once "
     "serves_most_requests freed_after_crash freed_after_failure freed_after_hang"

@@ -16,7 +16,7 @@ from lab.report.run_page import report_run
 def report_again(name: str, language: str | None = None) -> None:
     """Draw a run, an experiment or a ladder again, into its folder; if there is no run, nothing. Then write the site.
 
-    language: of a run's page; without it, that of the environment. Other pages are drawn in each language.
+    language: of a run's page; None for the language of the environment. Other pages are drawn in each language.
     """
     folder, written = Path(name), list[Path]()
     if (folder / KEPT).exists():

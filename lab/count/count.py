@@ -31,7 +31,7 @@ from lab.text import counted
 CLIENT = Path(__file__).with_name("client.py")
 SAMPLE_EVERY_S = 0.25
 PATIENCE_S = 30.0  # no request may take longer than its time-out and this: an answer in small pieces could last for ever
-SETTLES_S = 10.0  # after the load, the lab waits no longer for the number to stand still
+SETTLES_S = 10.0  # after the load, the lab waits no longer until the number stays the same
 Read = Callable[[], int]
 Options = Mapping[str, Any]  # the options of ``command_line.py``, by name
 
@@ -56,7 +56,7 @@ def count(given: Options) -> int:
     try:
         picture.draw(max(rounds, key=lambda round_: round_.figures()["harm"]), folder / "count.svg", language)
         console.print(f"\nLook at {shown(folder / 'count.svg')}", soft_wrap=True)
-    except ModuleNotFoundError as error:  # the figures stand without a picture
+    except ModuleNotFoundError as error:  # the figures are printed without a picture
         console.print(f"\n{shown(folder / 'count.json')} has the figures. No picture: {lacking(error) or error}", soft_wrap=True)
     return status([round_.result() for round_ in rounds])
 

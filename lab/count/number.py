@@ -88,7 +88,7 @@ def _of_page(parts: SplitResult, _query: dict[str, str]) -> Callable[[], Any]:
     import requests
 
     session = requests.Session()
-    session.trust_env = False  # no proxy of the environment stands between
+    session.trust_env = False  # no proxy of the environment is used
 
     def ask() -> Any:
         answer = session.get(parts._replace(fragment="").geturl(), timeout=LONGEST_S)

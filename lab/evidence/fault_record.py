@@ -51,11 +51,11 @@ class Effect(StrEnum):
     STORE_RESTARTS = "store_restarts"
     # The whole lock store loses its power: it forgets all data that it had not synced to disk, and is started again.
     POWER_LOST = "power_lost"
-    # Servers of the lock's store are gone for good. Their replicas may take their places.
+    # Servers of the lock's store are gone until the end of the run. Their replicas may take their places.
     PRIMARY_DIES = "primary_dies"
     # The old primary serves one replica only. For all others a standby has taken its place.
     STORE_SPLIT = "store_split"
-    # The leader of the lock's store is gone for good. The remaining servers elect a new leader.
+    # The leader of the lock's store is gone until the end of the run. The remaining servers elect a new leader.
     LEADER_DIES = "leader_dies"
     # The replica of the lock's store receives nothing from its primary any more.
     REPLICA_LAGS = "replica_lags"

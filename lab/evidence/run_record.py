@@ -125,7 +125,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     unwritten: str = ""
     # whether a client made the lock's store report fewer events of keys than the lab needs
     reports_off: bool = False
-    # the counter before the run, and after it; None if nobody could read it
+    # the counter before the run, and after it; None if it could not be read
     start: int = 0
     final: int | None = None
     # the counter after the run by its parts, if it has several

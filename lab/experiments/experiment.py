@@ -54,7 +54,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     against: str = ""
     # the record of each point
     figures: list[str]
-    # the figure of the finding: one of ``figures``, or ``ratio``, which is that of the first of them in pairs
+    # the figure of the finding: one of ``figures``, or ``ratio``: the ratio of the first figure in pairs of runs
     of: str
     # the finding has a sentence for each of these
     each: Literal["stage", "value"] = "stage"

@@ -142,12 +142,12 @@ def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
 
 
 def differences(first: Origin, second: Origin) -> list[str]:
-    """Return how two origins differ; nothing if their cells can stand in one matrix."""
+    """Return how two origins differ; nothing if their cells can be in one matrix."""
     both = {name: (getattr(first, name), getattr(second, name)) for name in ("judge", "commit")}
     found = [
         f"the {name} is {new or 'unknown'}, and was {old or 'unknown'}"
         for name, (old, new) in both.items()
-        if not old or old.removesuffix("+") != new.removesuffix("+")  # nobody can compare an unknown one
+        if not old or old.removesuffix("+") != new.removesuffix("+")  # an unknown one cannot be compared
     ]
     if not found and (not first.code or first.code != second.code):
         found.append(f"files of the lab, the locks or the scenarios have changed since, both at commit {first.commit}")

@@ -148,7 +148,7 @@ def _command(words: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text as it may stand in a table."""
+    """Return a text for a cell of a table: in one line, with | escaped, and without a full stop."""
     return " ".join(text.split()).replace("|", "\\|").rstrip(".")
 
 

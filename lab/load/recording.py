@@ -46,7 +46,7 @@ ConnectionPool._is_socket_alive = is_open  # type: ignore[method-assign, assignm
 
 
 class Recording:
-    """Record the requests of one Locust process. ``path`` is the file during a test; None if nobody wants a record."""
+    """Record the requests of one Locust process. ``path`` is the file during a test; None if the lab needs no record."""
 
     def __init__(self, events: Any) -> None:
         """Add the option ``--record`` to Locust, and listen to its events. events: Locust's events."""

@@ -27,7 +27,7 @@ from app.failpoints import is_first_to_come
 runners.HEARTBEAT_LIVENESS = 20
 DONE = "tickets_done"
 AHEAD = 10  # the most requests under way before the first fault, in all processes
-HELD_NS = 20_000_000_000  # for at most so long in all: a lock that is granted to nobody never comes to its fault
+HELD_NS = 20_000_000_000  # the longest time in all: a lock that is never granted does not come to its fault
 LOOK_EVERY_S = 0.02
 
 
@@ -88,7 +88,7 @@ class Tickets:
             yield ticket
 
     def _hold(self, faults: Path) -> None:
-        """Wait while too many requests are under way before the first fault. The next arrivals are due so much later."""
+        """Wait while too many requests are under way before the first fault. The next arrivals are due later by this time."""
         while self._on_their_way >= self._ahead and self._held_ns < HELD_NS and is_first_to_come(faults):
             since_ns = monotonic_ns()
             gevent.sleep(LOOK_EVERY_S)

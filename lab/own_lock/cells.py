@@ -33,7 +33,7 @@ LONG_TTL_MS = 10_000  # the scenarios have 3 s
 # for a published lock in several stores, the most users, because many split the votes and one wins again and again; and so the
 # least number of requests
 VOTERS, VOTERS_REQUESTS = 6, 1000
-# the speed of a lock that lets two in, or nobody, says nothing
+# verdicts of runs that show a speed: a lock that lets in two requests, or none, has no speed
 SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
 # why a scenario is left out: it tests a claim that the stage does not make; it does not fit; a program is not installed
 UNCLAIMED, UNFIT, MISSING = "unclaimed", "unfit", "missing"
@@ -51,7 +51,7 @@ class OwnCell:
     # the kind of reason why the scenario is not run, and the reason; both empty if it is run
     kind: str = ""
     reason: str = ""
-    # at most so many requests; 0 for as many as a cell of the matrix sends
+    # the most requests; 0 for the number that a cell of the matrix sends
     most: int = 0
     # the largest number of users; 0 for the scenario's own number
     users: int = 0
@@ -161,7 +161,7 @@ def conduct_rounds(
             task.rounds.append(cell)
             on_done(task)
 
-    # all rounds together: nobody waits for the slowest run of each round
+    # all rounds together: no process waits for the slowest run of each round
     conduct([task for number in range(rounds) for task in fitting if number >= len(task.rounds)])
     again: list[OwnCell] = []
     for task in fitting:

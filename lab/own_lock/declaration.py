@@ -31,7 +31,7 @@ def claims_of(names: str | None) -> str:
 
 
 def stage_of(lock: str, claims: str | None, file: Path | None) -> Stage:
-    """Return the stage of a lock: that of its file, or of its declaration. Raises BadInput."""
+    """Return the stage of a lock, from its own file or from its declaration. Raises BadInput."""
     if ":" in lock and not lock.endswith(".py"):
         return of_a_lock(lock, claims, file)
     if claims:

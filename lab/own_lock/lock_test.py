@@ -62,7 +62,7 @@ class LockTest(NamedTuple):
     # rounds of runs, and whether to measure the speed
     repeat: int = 1
     is_speed_wanted: bool = False
-    # at most so many requests in each run; None for as many as a cell of the matrix sends
+    # the most requests in each run; None for the number that a cell of the matrix sends
     requests: int | None = None
     no_draw: bool = False
     out: Path | None = None

@@ -59,7 +59,7 @@ class TestedClaim(msgspec.Struct, kw_only=True):
     __test__ = False
 
     claim: str
-    # whether the lock makes it; a claim that nobody makes is never broken
+    # whether the lock makes the claim; a claim that it does not make is never broken
     promised: bool = True
     # the words of the documentation that make the claim, and their address; empty if they are not known
     words: str = ""

@@ -46,11 +46,11 @@ PARAMETERS = (
     (r"pool", "at.client.connection_pool"),
     (r"redis|client|conn|rdb|store|server|nodes|masters|cache|backend|^r$|^db$|^cli$", "at.client"),
     (r"key|name|resource|lock|mutex|^id$|_id$|topic|subject|path", "at.key"),
-    (r"", ""),  # nobody can tell
+    (r"", ""),  # its meaning is unknown
 )
 KEPT = ("", '"lab"', "at.work", "at.token")  # no default; a client replaces None, other values a default of their kind
 NUMBERS = ("at.wait", "at.retry", "at.ttl", "at.timeout", "at.port")
-UNKNOWN = r'"(\w+)\?"'  # stands for a value that nobody can tell
+UNKNOWN = r'"(\w+)\?"'  # finds the sign for an unknown value
 WAITS = r", \w+=at\.wait_m?s|(?<=\()\w+=at\.wait_m?s(?:, )?"  # arguments that a call can do without
 # changes that a trial makes to a way that does not work: several servers, settings, no wait, milliseconds, answers as texts
 TO_TEXTS = (r"at\.client", "at.text_client")

@@ -86,7 +86,7 @@ class Mark(StrEnum):
     OTHERWISE = "\u2713!"
     # increments were acknowledged and lost, or counted twice
     LOST = "\u2212"
-    # nobody gets the lock, or requests are refused
+    # no request gets the lock, or requests are refused
     STUCK = "\u221e"
     # a request was overtaken, or the lock was free while a request waited
     LATE = "\u2026"

@@ -19,7 +19,7 @@ from lab.report.statistics import Spread, mean
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
 
-# the last stands apart: it needs no lock
+# the last one is drawn apart: it needs no lock
 RUNGS = ("none", "local", "setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "fencing", "incr")
 # scenarios in the order in which the rungs answer them
 FAULTS = ("one_replica", "rush", "holder_crash", "slow_holder", "release_race", "nested", "work_outlasts_ttl", "frozen_holder")

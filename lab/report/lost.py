@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PARTS = ("counted", "lost", "refused", "unknown")  # the parts of a bar, from its left end
-ONE_COLUMN = 14  # rows: more stand in two columns
+ONE_COLUMN = 14  # rows: if there are more, they are drawn in two columns
 ROW_IN, SLIM_ROW_IN, LEGEND_IN, NOTE_IN = 0.36, 0.2, 0.4, 0.17  # heights: of a row, of one of two columns, of a line below
 NOTE_LETTERS = 136  # the most letters in a line
 
@@ -37,7 +37,7 @@ class LostBar(NamedTuple):
 
     @property
     def parts(self) -> dict[str, int]:
-        """Return how many requests each part of the bar stands for."""
+        """Return the number of requests in each part of the bar."""
         run = self.judgement
         return dict(zip(PARTS, (run.kept, run.acknowledged - run.kept, run.failed, run.unknown), strict=True))
 

@@ -61,7 +61,7 @@ class Result(msgspec.Struct, kw_only=True):
 
     @property
     def repeats(self) -> list[Repeat]:
-        """Return the runs for which this result stands: its rounds, or itself alone."""
+        """Return the runs that this result sums up: its rounds, or its own run."""
         return self.rounds or [repeat_of(self.judgement, self.record.scenario["replicas"])]
 
     @property

@@ -78,7 +78,7 @@ class RunWords:
 
     @property
     def _number(self) -> str:
-        """Return how many increments are gone or kept; empty if nobody could read the counter."""
+        """Return how many increments are gone or kept; empty if the counter could not be read."""
         judgement, written = self.judgement, self.written
         if judgement.final is None:
             return ""

@@ -90,13 +90,13 @@ class System(Protocol):
         """Stop replication: the replicas of the lock's store have everything until now, and receive nothing more."""
 
     def split(self, record: FaultRecord) -> None:
-        """Cut the primary off for good, except from the present connections of the replica's process.
+        """Cut the primary off until the end of the run, except from the present connections of the replica's process.
 
         That process cannot reach the Sentinel either. So it stays with the old primary, and all other replicas find the new one.
         """
 
     def kill_lock_leader(self) -> None:
-        """Kill the server that leads the lock's store, for good."""
+        """Kill the server that leads the lock's store. It is not started again."""
 
     def end_sessions(self, record: FaultRecord) -> int:
         """Let the lock's store end the sessions of the replica. Return how many it ended."""

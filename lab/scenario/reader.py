@@ -51,7 +51,7 @@ def _of_the_lab(path: Path, _changed_ns: int) -> Scenario:
 
 
 def _load_file(path: Path) -> Scenario:
-    """Read a scenario from any path. Its name is that of the file, which must not be a name of the lab's scenarios."""
+    """Read a scenario from any path. Its name is the file's name, which must not be a name of the lab's scenarios."""
     if not path.exists():
         raise BadInput(
             f"there is no file {str(path)!r}. Give the name of a scenario, or the path of its file. "

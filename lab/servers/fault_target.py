@@ -135,7 +135,7 @@ class FaultTarget:
             link.proxy.keep_only({one.laddr.port for one in connections if one.raddr and one.raddr.port == link.proxy.port})
 
     def kill_lock_leader(self) -> None:
-        """Kill the server that leads the lock's store, for good. Raises OSError when no server leads."""
+        """Kill the server that leads the lock's store. It is not started again. Raises OSError when no server leads."""
         store_servers(self.store).leader(self.nodes).kill()
 
     def end_sessions(self, record: FaultRecord) -> int:

@@ -24,7 +24,7 @@ PREFIX = "lab-redis-"
 
 @contextlib.contextmanager
 def own_servers(number: int) -> Iterator[list[Server]]:
-    """Start some Redis servers for this process alone, and end them after the block. Nobody is connected to them yet."""
+    """Start some Redis servers for this process alone, and end them after the block. No client is connected to them yet."""
     sweep()
     with (
         tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as folder,

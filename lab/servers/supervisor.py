@@ -127,7 +127,7 @@ class Supervisor:
                 # not through a buffered file: an interrupt in it would leave half a line, or send a line twice
                 self._socket.sendall(json.dumps(request | {"number": self._number}).encode() + b"\n")
                 answer: dict[str, Any] = {}
-                while waits and answer.get("number") != self._number:  # another one answers a request for which nobody waited
+                while waits and answer.get("number") != self._number:  # the answer to a request that did not wait
                     answer = json.loads(self._line())
                 return answer
         except (OSError, ValueError):

@@ -100,7 +100,7 @@ class TcpProxy:
         self._connected.set()
 
     def keep_only(self, ports: Collection[int] = ()) -> None:
-        """End the connections of all clients except the clients with these ports, and refuse new ones, for good."""
+        """End the connections of all clients except the clients with these ports, and refuse new ones from now on."""
         self._refuses = True
         for port, near in list(self._clients.items()):
             if port not in ports:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from werkzeug.wrappers import Request, Response
 
-FREE, PAUSE_S = 3, 10.0  # after so many wrong words, an address of the network waits so long before each further one
+FREE, PAUSE_S = 3, 10.0  # wrong words that an address of the network has free; then it waits PAUSE_S before each further one
 MOST_WRONG = 100  # wrong words, from all addresses together: then no word is accepted any more
 DIGITS = "23456789"
 WORDS = """
@@ -62,7 +62,7 @@ class Invitation(NamedTuple):
 class Keys:
     """The keys of one ``lab ui``, and the words that visitors type. Safe to use from many threads.
 
-    teacher: the teacher's key; empty if nobody needs one.
+    teacher: the teacher's key; empty if no visitor needs a key.
     """
 
     def __init__(self, teacher: str = "", clock: Callable[[], float] = time.monotonic) -> None:

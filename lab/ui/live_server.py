@@ -50,7 +50,7 @@ PREDICTION = "/live/prediction"
 class LiveServer(Site):
     """Serves from its own threads until it is closed. Raises BadInput without the port.
 
-    teacher: the teacher's key; empty if nobody needs one. orders: answers Locust.
+    teacher: the teacher's key; empty if no visitor needs one. orders: answers Locust.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class LiveServer(Site):
         return Role.ONLOOKER if is_here else Role.STRANGER
 
     def first(self) -> Any:
-        """Answer the address of a view. One with a key leads to the same without: a cookie stands for the key from now on."""
+        """Answer the address of a view. An address with a key leads to the one without, with a cookie in place of the key."""
         if key := request.args.get("k"):
             return self._enter(key)
         if (role := self._role()) < PAGES[request.path]:

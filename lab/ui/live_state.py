@@ -200,7 +200,7 @@ class LiveState:
         self.news.end()
 
     def _sheet_row(self, result: dict[str, Any], answer: question.RunAnswer) -> dict[str, Any]:
-        """Return the row of a run that was just judged: the question is that of the lesson, if the class is at it."""
+        """Return the row of a run that was just judged. It has the lesson's question if the class is at a step of the lesson."""
         about, taught = self._now["about"], self.taught
         asked = about["question"][Language.ENGLISH]
         text, choices = asked["text"], asked["choices"]

@@ -79,7 +79,7 @@ class LabPlugin:
     """Locust's page under the lab's rules: one run at a time, as the form requests it, with its verdict in a tab."""
 
     def __init__(self, live: str, key: str) -> None:
-        """live: the address of the lab's own pages. key: the teacher's; empty if nobody needs one."""
+        """live: the address of the lab's own pages. key: the teacher's; empty if no visitor needs one."""
         self.live, self.key = live, key
         self.port = int(live.rpartition(":")[2])
         self.busy = False  # from the moment a form is posted until the run's verdict has arrived
@@ -238,7 +238,7 @@ def ask(order: str, within_s: float = ANSWER_WITHIN_S, **about: Any) -> dict[str
 def add_links(page: str, port: str, at_first: Mapping[str, float]) -> str:
     """Return Locust's page with the lab's additions: a link to the live page, and in the cells of the tab links to reports.
 
-    Locust rewrites its own elements. So the additions stand outside of them, and cells become links again after each rewriting.
+    Locust rewrites its own elements. So the additions are outside of them, and cells become links again after each rewriting.
 
     port: of the live page; nothing is added if empty. at_first: Locust's own options with a field in its form, and their values
     when the form opens.

@@ -36,7 +36,7 @@ class PageSettings:
     host: str  # the address to listen on
     port: int  # the port of Locust's page
     live_port: int  # the port of the lab's own page
-    key: str = ""  # the teacher's; empty if nobody needs one
+    key: str = ""  # the teacher's key; empty if no visitor needs one
     processes: int = 1  # how many processes send the requests
 
     @property

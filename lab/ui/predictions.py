@@ -52,7 +52,7 @@ class Predictions:
     def settle(self, answer: int | None) -> None:
         """Count the predictions when the run is over.
 
-        answer: the choice that came true. None: the run proves nothing, so no prediction counts, and all stand for the next run.
+        answer: the choice that came true. None: the run proves nothing, so no prediction counts, and the next run has them all.
         """
         with self._mutex:
             subject, self._playing = self._playing, None

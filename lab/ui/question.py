@@ -19,8 +19,8 @@ from lab.story.say import claim as few_words
 from lab.story.say import text
 from lab.story.verdict import promise, seen_facts
 
-PROMISED, BROKEN, FOR_EVER = 0, 1, 2  # the places of the choices; the third one is that nobody gets the lock any more
-SAFE = {one.claim.name for one in WORK_IS_SAFE}  # their figure is the increments lost, that of other claims the requests refused
+PROMISED, BROKEN, FOR_EVER = 0, 1, 2  # the places of the choices; the third one is that no request gets the lock any more
+SAFE = {one.claim.name for one in WORK_IS_SAFE}  # their figure counts lost increments, and the others' counts refused requests
 BY_LOSSES = SAFE - {"releases_only_its_own", "releases_atomically"}  # predicted is whether increments are lost
 FREED_AGAIN = {one.claim.name for one in FREED}
 

@@ -41,7 +41,7 @@ NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 TEXT = re.compile(r">[^<]+")
 AN_ID = re.compile(r'(id="|href="#|url\(#)[^")]*')  # matplotlib makes ids from the drawn numbers
 WITHIN = 0.5  # points: a smaller difference is invisible
-LIBRARY = "matplotlib"  # its name stands in each picture that it draws
+LIBRARY = "matplotlib"  # its name is in each picture that it draws
 
 
 def documents() -> list[Path]:

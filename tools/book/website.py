@@ -103,7 +103,7 @@ def _made(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         text = as_html(path.read_text(encoding="utf-8"))
-        if path in FIRST.values():  # its first links are for GitHub: here they stand above
+        if path in FIRST.values():  # its first links are for GitHub: here they are above the page
             text = re.sub(r"<p><a .*</p>\n", "", text, count=1)
     else:
         text = f"<h1><code>{path.name}</code></h1>\n<pre><code>{html.escape(path.read_text(encoding='utf-8'))}</code></pre>"

@@ -80,4 +80,4 @@ def message(data: bytes, at: int = 0) -> tuple[Any, int] | None:
             return None
         parts.append(part[0])
         at = part[1]
-    return message(data, at) if kind == b"|" else (parts, at)  # attributes stand before the message that they describe
+    return message(data, at) if kind == b"|" else (parts, at)  # attributes come before the message that they describe

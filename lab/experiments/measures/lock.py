@@ -118,7 +118,7 @@ def _compete(
 
 
 def _figures(cycles: list[tuple[float, float]]) -> dict[str, float]:
-    """Return the figures of a window; none if nobody got the lock."""
+    """Return the figures of a window; none if the lock was never granted."""
     if not cycles:
         return {}
     took_ms = sorted(1000 * (ended_s - began_s) for began_s, ended_s in cycles)

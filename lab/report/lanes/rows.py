@@ -14,7 +14,7 @@ from lab.story.timeline import NEVER, DrawnGrant, Life, Timeline
 
 LEFT = 116  # px, for the names of the lanes
 ROOM = WIDTH - LEFT - EDGE  # px, for the axis of time
-TOP = 12  # px, above the first row: a label may stand there
+TOP = 12  # px, above the first row: room for a label
 MARGIN = 0.015  # part of the width, after the run's end: so marks at the end are not cut off
 TICKS = (1, 2, 5)  # times a power of ten
 MOST_TICKS = 8
@@ -26,7 +26,7 @@ MOST_READS = 60  # grants in view; if there are more, only the writes are drawn,
 def _span(picture: Timeline) -> tuple[int, int]:
     """Return the beginning and the end of the drawn span of a picture, in microseconds.
 
-    If nobody gets the lock after a fault, nothing more happens: then the time after the fault is as long as the time before it.
+    If no request gets the lock after a fault, nothing more happens: then the time after the fault is as long as before it.
     """
     since, until = picture.opens
     if picture.is_stuck:

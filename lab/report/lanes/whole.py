@@ -99,7 +99,7 @@ def draw_loss(pen: Pen, picture: Timeline, rows: Rows) -> None:
 
 
 def draw_store(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Draw the leases of the lock's key. Without events of the store, draw a lock that nobody gets any more."""
+    """Draw the leases of the lock's key. Without events of the store, draw a lock that no request gets any more."""
     row = rows.of_store
     if row == NEVER:
         return

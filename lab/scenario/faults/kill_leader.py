@@ -1,4 +1,4 @@
-"""Kill the leader of the lock's store while a holder is inside, for good. The remaining servers elect a new leader."""
+"""Kill the leader of the lock's store while a holder is inside. It is not started again; the other servers elect a leader."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault

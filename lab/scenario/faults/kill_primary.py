@@ -1,4 +1,4 @@
-"""Kill the primary of the lock's store while a holder is inside, for good. A replica may take its place."""
+"""Kill the primary of the lock's store while a holder is inside. It is not started again; a replica may take its place."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault

@@ -113,7 +113,7 @@ class RedisEvents:
     """
 
     def __init__(self, port: int, path: Path, node: str = "", killed: bool = False, host: str = LOOPBACK) -> None:
-        """Return when the subscription stands, so that no later event is missed.
+        """Return when the subscription is made, so that no later event is missed.
 
         node: the server's name, if there are several. killed: the server does not run yet; the
         subscription follows when it does.
