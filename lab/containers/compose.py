@@ -130,16 +130,16 @@ class Compose:
 
     def container(self, service: str) -> str:
         """Return the id of a service's only container. Raises OSError."""
-        return self._only(service, f"label=com.docker.compose.service={service}")
+        return self._only_id(service, f"label=com.docker.compose.service={service}")
 
     def act(self, action: str, target: str) -> None:
         """Carry out an action for a run inside. target: a service, or the id of one of its containers. Raises OSError."""
         if action in NETWORK_ACTS:
-            docker("network", NETWORK_ACTS[action], f"{self.project}_{LOCKS}", self._only(target, f"id={target}"))
+            docker("network", NETWORK_ACTS[action], f"{self.project}_{LOCKS}", self._only_id(target, f"id={target}"))
         else:
             docker(action, self.container(target))
 
-    def _only(self, name: str, condition: str) -> str:
+    def _only_id(self, name: str, condition: str) -> str:
         ids = docker("ps", "--all", "--quiet", "--filter", self._label, "--filter", condition).split()
         if len(ids) != 1:
             raise OSError(f"{self.project} has {len(ids)} containers named {name}, and not exactly 1")

@@ -130,7 +130,7 @@ class History:
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         streams = {replica: self._read(journal_of(replica), decoder) for replica in self.replicas}
         if shifted is not None:
-            streams = {replica: _moved(partial(shifted, replica), events) for replica, events in streams.items()}
+            streams = {replica: _with_shifted_stamps(partial(shifted, replica), events) for replica, events in streams.items()}
         return in_order(streams)
 
     def faults(self) -> Iterator[FaultRecord]:
@@ -196,7 +196,7 @@ Stamped = tuple[int, str, T]  # time, stream, item: the stamp is computed once, 
 WHEN = itemgetter(0)
 
 
-def _moved(shifted: Callable[[int], int], events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
+def _with_shifted_stamps(shifted: Callable[[int], int], events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
     """Yield the same events with other stamps."""
     for event in events:
         for name in _moments(type(event)):

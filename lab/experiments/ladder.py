@@ -31,7 +31,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command:
     console = terminal()
     plan = [(stage, "rush") for stage in stages().values()]
     plan += [(stages()[name], "one_replica") for name in ("none", "local")]
-    fitted = [(stage, override(scenarios.load(name), stage, _for(name, given))) for stage, name in plan]
+    fitted = [(stage, override(scenarios.load(name), stage, _options_for(name, given))) for stage, name in plan]
     folders, judgements, repeats = [], [], []
 
     with one_supervisor():
@@ -64,6 +64,6 @@ def _summary(judgements: Sequence[tuple[Judgement, int]]) -> Iterator[str]:
         yield f"{one.stage:<18}{figures}  {headline(one)}"
 
 
-def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def _options_for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options for a scenario: the scenario with one replica keeps its one replica."""
     return {name: value for name, value in given.items() if not (scenario == "one_replica" and name == "replicas")}

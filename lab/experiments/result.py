@@ -80,7 +80,7 @@ class Spot(NamedTuple):
     unsound: list[Point]
 
 
-def begun(experiment: Experiment, **about: object) -> Measurement:
+def new_measurement(experiment: Experiment, **about: object) -> Measurement:
     """Return the empty result of an experiment that begins now, on this machine. about: more lines above the table."""
     machine, versions = environment.machine(), environment.versions()
     origin: dict[str, object] = {

@@ -58,7 +58,7 @@ def run_experiment(
             for language, name in CONDITIONS.items()
         }
         about = {"stages": ", ".join(wanted), "values": ", ".join(varied), "planned": len(plan), "ended": "cut short"}
-        result = results.begun(experiment, command=command, **conditions, **about)
+        result = results.new_measurement(experiment, command=command, **conditions, **about)
         path = (out or new_place(f"experiment-{name}")) / f"{name}.csv"
         console.print(f"[bold]{escape(experiment.en.title)}[/]\n{counted(len(plan), 'point')}; Ctrl-C keeps what was measured")
         stack.enter_context(one_supervisor())

@@ -268,7 +268,7 @@ class Explorer:
         if failed is not None:
             return Undecided.FAILS, failed.error
         if not result.complete:
-            return _over(limit), "a request alone does not end"
+            return _why_over(limit), "a request alone does not end"
         does_work = result.served or Claim.counts_once in result.broken
         if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
             return Undecided.NOBODY_SERVED, "it was refused" if result.refused else "it did not do its work"
@@ -286,7 +286,7 @@ class Explorer:
         if world.symmetry is not None:
             world.symmetry.forget()
         if not result.complete:
-            answer.undecided = Undecided.MEMORY if result.states >= MOST_STATES else _over(limit)
+            answer.undecided = Undecided.MEMORY if result.states >= MOST_STATES else _why_over(limit)
             answer.detail = f"{result.states} states"
         self._run_again(world, answer, limit, folds)
         world.close()  # the waiting replicas of many searches would fill the memory too
@@ -320,7 +320,7 @@ class Explorer:
                 check_clients(world, events, question.horizon_ms, seen)
 
 
-def _over(limit: TimeLimit) -> Undecided:
+def _why_over(limit: TimeLimit) -> Undecided:
     """Return why the time of a search is over: it was spent, or other programs used the processors."""
     cpu_s, passed_s = limit.spent_s
     return Undecided.STARVED if passed_s > cpu_s else Undecided.TIME

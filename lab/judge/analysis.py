@@ -15,7 +15,7 @@ from typing import Any
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain, WroteLate
 from app.lock import Claim
 from lab.evidence.history import History
-from lab.judge.fact import EXAMPLES, Wait, short
+from lab.judge.fact import EXAMPLES, Wait, short_key
 from lab.judge.faults import Faults
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Grants
@@ -135,7 +135,7 @@ class _Pass:
     def _got(self, replica: str, event: Got, grant: Grant) -> None:
         self.findings.sent += event.commands
         self.findings.locked |= bool(event.key)
-        self._waited(Wait(event.request, replica, event.asked_ns, event.got_ns, True, short(event.key)))
+        self._waited(Wait(event.request, replica, event.asked_ns, event.got_ns, True, short_key(event.key)))
         for look in self.at_got:
             look(grant)
 
@@ -168,7 +168,7 @@ class _Pass:
                 look(grant)
 
     def _gave_up(self, replica: str, event: GaveUp, grant: Grant | None) -> None:
-        findings, keys = self.findings, (short(event.wanted), short(event.holding))
+        findings, keys = self.findings, (short_key(event.wanted), short_key(event.holding))
         findings.sent += event.commands
         findings.gave_up += 1
         self._not_served(event.why)

@@ -237,7 +237,7 @@ Example = (
 )
 
 
-def short(key: str) -> str:
+def short_key(key: str) -> str:
     """Return a key without its prefix of run and stage."""
     return key.rpartition(":")[2]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from lab.evidence.fault_record import OF_THE_STORE
 from lab.judge.entitlement import lease_end
-from lab.judge.fact import EXAMPLES, Reentered, Wait, short
+from lab.judge.fact import EXAMPLES, Reentered, Wait, short_key
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
 from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
@@ -81,7 +81,7 @@ class NestedLocks:
         self.released_twice: list[Grant] = []
 
     def got(self, grant: Grant) -> None:
-        findings, key, since_ns = self.findings, short(grant.key), grant.outer_got_ns or grant.asked_ns
+        findings, key, since_ns = self.findings, short_key(grant.key), grant.outer_got_ns or grant.asked_ns
         self.waits.append(Wait(grant.request, grant.replica, grant.asked_ns, grant.outer_got_ns or grant.got_ns, True, key))
         findings.own_waits_ns.append(grant.got_ns - since_ns)
         wait = Wait(grant.request, grant.replica, since_ns, grant.got_ns, got=True, wanted=key, holding=key)

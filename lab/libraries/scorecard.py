@@ -63,7 +63,7 @@ class Entry(NamedTuple):
         return next((one for one in self.tested.claims if one.claim == name), None)
 
     @property
-    def linked(self) -> str:
+    def link(self) -> str:
         """Return its name, which leads to its page."""
         return f"[{self.tested.library}]({self.name}.html)<br>`{self.name}`"
 
@@ -81,7 +81,7 @@ def libraries(found: Sequence[Entry]) -> str:
     usual = [reader.load(name).tests.name for name in ALL]
     rows = [
         [
-            one.linked,
+            one.link,
             one.tested.about.get("language", ""),
             *(_result(one.claim(name)) for name in usual),
             _speed(one.tested.speed),
@@ -101,7 +101,7 @@ def broken(found: Sequence[Entry]) -> str:
         title = reader.load(worst.scenario).title if worst else "in an order of events that the explorer found"
         again = next((cell.command for cell in claim.cells if cell.verdict == BROKEN), claim.again)
         happened = f"{title}: {_cell(worst.why_of(claim.claim))}" if worst else title
-        rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _result(claim)])
+        rows.append([one.link, f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _result(claim)])
     head = ["library", "what its documentation promises", "what happens, and the command that shows it", "found"]
     return table(head, rows) if rows else "None.\n" if found else NOTHING
 

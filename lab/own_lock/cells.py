@@ -97,11 +97,11 @@ class OwnCell:
         for name in (*[tested] * (self.is_wanted or tested in promises), *sorted(others)):
             found.append(TestedCell(**asdict(self.cell()) | {"claim": name, "command": command}))
             for cell in self.rounds:
-                count(found[-1], _about(cell, name, promises))
+                count(found[-1], _verdict_on(cell, name, promises))
         return found
 
 
-def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
+def _verdict_on(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
     """Return a run's verdict on a claim: none if the run broke only other claims. Only a promise can be broken."""
     if cell.verdict != "BROKEN" and claim == cell.claim:
         return cell

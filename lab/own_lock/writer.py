@@ -96,7 +96,7 @@ def words_of(name: str) -> list[str]:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_").replace("un_lock", "unlock").split("_")
 
 
-def meant(name: str) -> str:
+def value_for(name: str) -> str:
     """Return the value of a parameter with this name; empty if its name does not tell."""
     found = ((re.search(pattern, "_".join(words_of(name))), value) for pattern, value in PARAMETERS)
     return next(match.expand(value) for match, value in found if match)
@@ -118,7 +118,7 @@ class Way(NamedTuple):
     frees: str = ""
     is_async: bool = False
 
-    def but(self, old: str, new: str) -> Self:
+    def sub(self, old: str, new: str) -> Self:
         """Return it with a part replaced, which a pattern describes."""
         made, asks, frees = (re.sub(old, new, one) for one in (self.made, self.asks, self.frees))
         return self._replace(made=made, asks=asks, frees=frees)
@@ -159,7 +159,7 @@ class Writer:
         given: the values that the lock has so far, by parameter; it grows. answer: in a release, the answer of acquire.
         """
         every = [one for one in plugins.signature(function).parameters.values() if one.name != "self"]
-        means = {one: meant(one.name) for one in every if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+        means = {one: value_for(one.name) for one in every if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
         found, before = [], " ".join(given.values())
         has_ttl = "at.ttl" in " ".join([before, *means.values()])
         for one, meaning in means.items():
@@ -234,11 +234,11 @@ class Writer:
         """Choose the way that works, or goes farthest, and return its trial."""
         best, until_s = Looked(CallResult("error")), time.monotonic() + LOOK_S
         for proposed in self.ways():
-            way = proposed if "at.key" in "".join(proposed[:3]) else proposed.but(UNKNOWN, "at.key")
+            way = proposed if "at.key" in "".join(proposed[:3]) else proposed.sub(UNKNOWN, "at.key")
             seen = self.look(way)
             if way != proposed and NAME not in seen.key:  # an unknown value is not the key
                 way, seen = proposed, self.look(proposed)
-            for changed in (way.but(*change) for change in CHANGES):  # each applies to the result of the changes before it
+            for changed in (way.sub(*change) for change in CHANGES):  # each applies to the result of the changes before it
                 if changed != way and not seen.is_over:
                     again = self.look(changed)
                     way, seen = (changed, again) if again.score > seen.score else (way, seen)
@@ -259,7 +259,7 @@ class Writer:
         used = {str(getattr(one, "__module__", "") or getattr(one, "__name__", "")).partition(".")[0] for one in found}
         if "redis" not in used and used & set(STORES):  # the imports name the lock's store
             self.store, expression, self.key = STORES[min(used & set(STORES))]
-            self.way = next(self.ways(), Way(self.name)).but("at.ttl_s", "at.wait_s").but("at.key", expression)
+            self.way = next(self.ways(), Way(self.name)).sub("at.ttl_s", "at.wait_s").sub("at.key", expression)
             self.ttl = f"{TTL_MS},  # the TTL, or the timeout of its session"
             which = "Is each line right, also ttl_ms? Which errors are answers (errors=)?"
             self.ask("made", f"a lock in {self.store} is not tried. {which}")
@@ -277,12 +277,12 @@ class Writer:
         if seen.end.kind in ("", "waits"):
             return
         if WAIT_MS - seen.passed_ms < seen.ttl_ms <= WAIT_MS:  # the parameter that is called a wait is the TTL
-            self.way = self.way.but(r"at\.wait", "at.ttl")
+            self.way = self.way.sub(r"at\.wait", "at.ttl")
             seen = self.look(self.way)
         other = self.look(self.way, ttl_ms=OTHER_TTL_MS, key=OTHER_NAME)
         disturbed = self.look(self.way, is_disturbed=True)  # at last: the request that asked may get the lock yet
         if not disturbed.waited:  # it does not wait: it is asked again
-            self.way = self.way.but(WAITS, "")
+            self.way = self.way.sub(WAITS, "")
         self.tell_grant(seen.first, disturbed.second)
         self.tell_key_and_ttl(seen, other)
         for said in (disturbed.second, disturbed.end):
@@ -317,7 +317,7 @@ class Writer:
         if seen.ttl_ms > 0 and abs(seen.ttl_ms - other.ttl_ms) < seen.ttl_ms / 5:  # one that followed would be much longer
             fixed_ms = next(ms for step in STEPS_MS if (ms := -(-seen.ttl_ms // step) * step) <= seen.ttl_ms + seen.passed_ms)
             if timeout:
-                self.way = self.way.but(timeout[0], timeout[0].replace("ttl", "wait"))
+                self.way = self.way.sub(timeout[0], timeout[0].replace("ttl", "wait"))
             asked = f"QUESTION: it was given {TTL_MS}. Which TTL does it promise?" if is_given and not timeout else ""
             self.ttl = f"{fixed_ms},  # {asked or 'the TTL in its code'}\n    has_fixed_ttl=True,"
         elif is_given and (other.first.kind == "error" or (other.ttl_ms > 0 and -other.ttl_ms % 1000 < 250)):

@@ -52,7 +52,7 @@ def _is_current(cell: Cell, today: Scenario, stage: Stage) -> bool:
     return not cell.verdict or (not today.misfit(stage) and was_claimed == (today.tests in stage.claims))
 
 
-def tried(stage: str, scenario: str = "") -> list[Cell]:
+def measured_cells(stage: str, scenario: str = "") -> list[Cell]:
     """Return the cells of a stage that were run, in all scenarios or in the given one."""
     return [cell for cell in cells() if cell.verdict and cell.stage == stage and scenario in ("", cell.scenario)]
 

@@ -77,12 +77,12 @@ def assign_votes(picture: Timeline) -> None:
     for within_us in (SET_WITHIN_US, RECEIVED_WITHIN_US):  # a busy machine receives votes late: the second look finds them
         for place in [place for place, nodes in missing.items() if len(nodes) > spare]:
             for node in sorted(missing[place]):
-                if (own := _first(of_node[node], picture.held[place], faults, within_us)) is not None:
+                if (own := _first_vote(of_node[node], picture.held[place], faults, within_us)) is not None:
                     own.holder = place
                     missing[place].remove(node)
 
 
-def _first(votes: Sequence[Life], held: DrawnGrant, faults: Sequence[int], within_us: int) -> Life | None:
+def _first_vote(votes: Sequence[Life], held: DrawnGrant, faults: Sequence[int], within_us: int) -> Life | None:
     """Return the first vote of a server that began in the acquire of a grant and stayed until the release; None without one.
 
     within_us: how long after the grant the lab may have received the vote.
@@ -94,7 +94,7 @@ def _first(votes: Sequence[Life], held: DrawnGrant, faults: Sequence[int], withi
     since = bisect_left(votes, asked - SENT_BEFORE_US, key=BORN)
     until = bisect_right(votes, held.got + within_us, key=BORN)
     free = [vote for vote in votes[since:until] if vote.holder == NEVER]
-    if (own := next((vote for vote in free if _stays(vote, held)), None)) is not None:
+    if (own := next((vote for vote in free if _is_kept(vote, held)), None)) is not None:
         return own
     for vote in free:
         forgot = next((at for at in faults if max(held.got, vote.born) <= at <= vote.gone), NEVER)
@@ -104,7 +104,7 @@ def _first(votes: Sequence[Life], held: DrawnGrant, faults: Sequence[int], withi
     return None
 
 
-def _stays(vote: Life, held: DrawnGrant) -> bool:
+def _is_kept(vote: Life, held: DrawnGrant) -> bool:
     """Return whether a vote stayed when the lock was granted, and was not deleted before the release."""
     return (vote.how != "del" or vote.gone >= held.until) and (vote.gone == NEVER or vote.gone > held.got)
 
@@ -140,7 +140,7 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
         (*_misfit(picture.held[place], life, number, thefts), number, place)
         for number, life in enumerate(picture.lives)
         if life.holder == NEVER
-        for place in _around(granted.get(life.place, []), life.born, RECEIVED_WITHIN_US)
+        for place in _nearest(granted.get(life.place, []), life.born, RECEIVED_WITHIN_US)
         if picture.held[place].lease == NEVER and picture.held[place].asked <= life.born
     )
     for *_, number, place in fits:
@@ -210,7 +210,7 @@ def _misfit(held: DrawnGrant, life: Life, number: int, thefts: bool) -> tuple[in
     return int(not ended), number, begin + end
 
 
-def _around(stamped: list[tuple[int, int]], at: int, within: int) -> list[int]:
+def _nearest(stamped: list[tuple[int, int]], at: int, within: int) -> list[int]:
     """Return the indices with stamps near a time, the nearest first."""
     since, until = bisect_left(stamped, (at - within,)), bisect_left(stamped, (at + within,))
     return [place for _, place in sorted(stamped[since:until], key=lambda pair: abs(pair[0] - at))][:CANDIDATES]

@@ -34,7 +34,7 @@ class ReplicationLink:
 
     def hold(self) -> None:
         """Wait until the replica has all that the primary has; then let nothing more through. Raises NotReady."""
-        until(self._caught_up, f"{self.replica.name} does not catch up with {self.primary.name}")
+        wait_until(self._caught_up, f"{self.replica.name} does not catch up with {self.primary.name}")
         self.proxy.hold()
 
     def _caught_up(self) -> bool:
@@ -42,7 +42,7 @@ class ReplicationLink:
         return bool(info(self.replica.port, "replication", self.replica.host)["slave_repl_offset"] >= sent)
 
 
-def until(true: Callable[[], bool], otherwise: str) -> None:
+def wait_until(true: Callable[[], bool], otherwise: str) -> None:
     """Wait until a condition is true. Raises NotReady, with the words in ``otherwise``."""
     until_s = time.monotonic() + WITHIN_S
     while time.monotonic() < until_s:
@@ -63,10 +63,10 @@ def followed(primary: Server, replicas: Sequence[Server], sentinel: Server) -> I
             _command(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
         # The Sentinel asks the primary for its replicas at once, and then every ten seconds: the replica must be there before.
         for replica in replicas:
-            until(partial(_follows, replica.port), f"{replica.name} does not follow")
+            wait_until(partial(_follows, replica.port), f"{replica.name} does not follow")
         _command(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
         _command(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
-        until(
+        wait_until(
             lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == len(replicas), "the sentinel does not see the replica"
         )
         yield [ReplicationLink(primary, replica, proxy) for replica in replicas]

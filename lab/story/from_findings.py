@@ -13,7 +13,7 @@ import msgspec
 from app.lock import Claim
 from lab.evidence.fault_record import AT_THE_STORE
 from lab.evidence.loss import Loss, Mechanism
-from lab.judge.fact import Wait, deadlock, short
+from lab.judge.fact import Wait, deadlock, short_key
 from lab.judge.faults import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
@@ -78,7 +78,7 @@ def _counts_once(findings: Findings) -> ClaimStory:
 
 def _reentrant(findings: Findings) -> ClaimStory | None:
     if (one := findings.freed_first) is not None:
-        freed = Happening(Kind.INNER_FREED, actor=one.request, place=one.replica, key=short(one.key))
+        freed = Happening(Kind.INNER_FREED, actor=one.request, place=one.replica, key=short_key(one.key))
         return ClaimStory((freed,), one.asked_ns, one.released_ns)
     gave_up = next((wait for wait in findings.in_vain if wait.holding == wait.wanted), None)
     wait = gave_up or findings.longest_own or findings.longest

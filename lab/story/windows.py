@@ -80,5 +80,5 @@ def _fault(picture: Timeline) -> Iterator[Window]:
 
 def _window(name: str, picture: Timeline, **about: Any) -> Window:
     """Return a window that is about something else. about: fields of the timeline."""
-    made = replace(picture, **{"focus": NEVER, "focus_fault": NEVER, "about": NOWHERE} | about)
-    return Window(name, replace(made, opens=opening(made)))
+    changed = replace(picture, **{"focus": NEVER, "focus_fault": NEVER, "about": NOWHERE} | about)
+    return Window(name, replace(changed, opens=opening(changed)))

@@ -56,7 +56,7 @@ class LiveState:
         self.sheet: list[dict[str, Any]] = []  # a row for each judged run, in order
         self._live: LiveRun | None = None
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._go, name="live", daemon=True)
+        self._thread = threading.Thread(target=self._follow_runs, name="live", daemon=True)
         self._thread.start()
 
     def snapshot(self) -> dict[str, Any]:
@@ -223,7 +223,7 @@ class LiveState:
         (stage, scenario), (step, run) = self.asked, self.place
         return {"stage": stage, "scenario": scenario, "step": step, "run": run, "voted": self.predictions.voted(self.asked)}
 
-    def _go(self) -> None:
+    def _follow_runs(self) -> None:
         while not self._over.wait(EVERY_S):
             with self._mutex:
                 if self._live is not None and not self._live.over:

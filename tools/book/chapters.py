@@ -116,7 +116,7 @@ def _figure(stage: str, name: str, replicas: str = "3") -> str:
 def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> str:
     """Return the result of a cell in one or two words. If the scenario fits the stage and has no cell, it is "not tried yet"."""
     scenario = reader.load(choose_from("scenario", scenario_name, reader.names()))
-    if cells := reference.tried(_stage(stage).name, scenario_name):
+    if cells := reference.measured_cells(_stage(stage).name, scenario_name):
         return matrix.in_short(cells[0], language)
     if scenario.misfit(_stage(stage)) is None:
         return text("cell", "not_tried", language)
@@ -125,7 +125,7 @@ def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> st
 
 def _proven(name: str) -> dict[str, Cell]:
     """Return the cells of a stage, by scenario, without cells that are VOID: these prove nothing."""
-    return {cell.scenario: cell for cell in reference.tried(name) if cell.verdict != "VOID"}
+    return {cell.scenario: cell for cell in reference.measured_cells(name) if cell.verdict != "VOID"}
 
 
 def _outcome(cell: Cell) -> tuple[str, bool]:

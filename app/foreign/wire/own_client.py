@@ -36,7 +36,7 @@ class LaneLock:
         lane = WireLane(self.servers)
         lane.place = place = CURRENT.get()
         try:
-            return self.stage.lock(self._store(lane), *self.words, **self.lease).run(partial(_aside, lane, place, work))
+            return self.stage.lock(self._store(lane), *self.words, **self.lease).run(partial(_do_work, lane, place, work))
         except (NotAcquired, NotOwner):
             raise
         except Exception as error:
@@ -55,7 +55,7 @@ class LaneLock:
         return lock_store(self.stage.store, replace(self.settings, **{url: by_lane}))
 
 
-def _aside(lane: WireLane, place: CurrentRequest | None, work: Work[Result], grant: Grant) -> Result:
+def _do_work(lane: WireLane, place: CurrentRequest | None, work: Work[Result], grant: Grant) -> Result:
     """Do the work; meanwhile, the commands of the lane are renewals."""
     lane.place = renewal(place)
     try:

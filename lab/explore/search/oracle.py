@@ -91,7 +91,7 @@ class Probe:
             state = todo.pop()
             can_happen = possible(world, state, state.now_ms)
             draws = bool(can_happen) and can_happen[0].event.kind is CHOICE
-            for after in [move.state for move in (can_happen if draws else can_happen[:1])] or _woken(world, state, until_ms):
+            for after in [move.state for move in (can_happen if draws else can_happen[:1])] or _wake(world, state, until_ms):
                 steps += 1
                 marks = [event.mark for event in after.happened if isinstance(event, Marked)]
                 granted = [mark.key for mark in marks if isinstance(mark, Granted)]
@@ -101,7 +101,7 @@ class Probe:
         return frozenset(keys)
 
 
-def _woken(world: World, state: State, until_ms: int) -> list[State]:
+def _wake(world: World, state: State, until_ms: int) -> list[State]:
     """Return the state in which a client wakes, or nothing if it sleeps beyond ``until_ms``. No time passes at the store."""
     sleeps = (wait.at_ms for *_, wait in world.sleeping(state) if wait.at_ms is not None)
     at_ms = min((at_ms for at_ms in sleeps if at_ms > state.now_ms), default=FAR_MS)

@@ -173,10 +173,10 @@ def _judge_kept_key(effects: Effects, change: Change, actor: int, key: str) -> N
         claim = owner.tested[0] if owner.tested else Claim.releases_only_its_own
         effects.breaks(claim, Harm.RENEWED_FOR_NOBODY, actor)
     if request.hold is not None and request.hold.is_entitled(effects.now_ms):
-        effects.change_request(actor, hold=request.hold._replace(until_ms=_until(effects.world, change.sent_ms)))
+        effects.change_request(actor, hold=request.hold._replace(until_ms=_lease_end(effects.world, change.sent_ms)))
 
 
-def _until(world: World, since_ms: int) -> int | None:
+def _lease_end(world: World, since_ms: int) -> int | None:
     return None if world.lease_ms is None else since_ms + world.lease_ms
 
 
@@ -259,7 +259,7 @@ def _begin_hold(effects: Effects, actor: int, key: str) -> Hold:
         return Hold(key, None, Why.SLOW if is_late else Why.NO_LOCK)
     if world.program.servers > 1:
         effects.set_owner(key, Owner(actor, since_ms))
-    until_ms = _until(world, since_ms)
+    until_ms = _lease_end(world, since_ms)
     return Hold(key, until_ms, Why.SLOW if until_ms is not None and until_ms <= effects.now_ms else Why.ENTITLED)
 
 

@@ -74,7 +74,7 @@ def possible(world: World, state: State, horizon_ms: int) -> list[Move]:
     if alone := reductions.unnoticed_command(world, state):
         return [_finished(world, move._replace(alone=True)) for move in _to_servers(world, state, *alone)]
     nodes = world.servers(state)
-    of_threads = (move for waiting in world.able(state) for move in _of_thread(world, state, *waiting, nodes))
+    of_threads = (move for waiting in world.runnable(state) for move in _of_thread(world, state, *waiting, nodes))
     possible = [_finished(world, move) for move in of_threads]
     possible += _of_time(world, state, horizon_ms)
     return possible + [_finished(world, move) for move in _from_outside(world, state, nodes)]
@@ -88,7 +88,7 @@ def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horiz
     elif event.kind in (EventKind.PAUSE, EventKind.RESUME, EventKind.CRASH, EventKind.RESTART):
         possible = _from_outside(world, state, (event.node,))
     else:
-        able = (waiting for waiting in world.able(state) if waiting[:2] == (event.client, event.thread))
+        able = (waiting for waiting in world.runnable(state) if waiting[:2] == (event.client, event.thread))
         possible = (move for waiting in able for move in _of_thread(world, state, *waiting, (event.node,)))
     move = next((move for move in possible if move.event == event), None)
     if move is None:
@@ -249,7 +249,7 @@ def _fly(state: State, flight: Flight) -> State:
 
 def _of_time(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
     """Yield the event of the clock: it moves to the next deadline, at most to the horizon."""
-    is_awake = any(not isinstance(operation, Nap) for *_, operation in world.able(state))
+    is_awake = any(not isinstance(operation, Nap) for *_, operation in world.runnable(state))
     if is_awake or state.now_ms >= horizon_ms or world.all_over(state):
         return
     until_ms = min(_deadlines(world, state), default=horizon_ms + 1)
@@ -301,7 +301,7 @@ def _passed(world: World, before: State, now_ms: int) -> State:
 def _polled(world: World, state: State) -> tuple[State, int] | None:
     """Return the state after every running client has polled without success, and the number of polls; None otherwise."""
     polled, tries = state, 0
-    while able := next(world.able(polled), None):
+    while able := next(world.runnable(polled), None):
         client, thread, command = able
         if not isinstance(command, CommandSent) or command.words[0] in SUBSCRIBING or command.node or tries > MOST_TRIES:
             return None
@@ -394,7 +394,7 @@ def _executed(
         if is_touched:
             return state._replace(happened=(*state.happened, change)), NIL[command.version]
     answer = world.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
-    state = _touched(state, lambda watch: world.lock.touches(change.before, words, watch.key, state.now_ms))
+    state = _after_touch(state, lambda watch: world.lock.touches(change.before, words, watch.key, state.now_ms))
     state, reply = _published(state, words, answer) if answer.published else (state, answer.reply)
     change = change._replace(after=answer.state)
     return state._replace(lock=answer.state, happened=(*state.happened, change)), reply
@@ -519,7 +519,7 @@ def _unwatched(state: State, client: int, *connection: int) -> State:
     return state._replace(watched=without(state.watched, client, *connection)) if state.watched else state
 
 
-def _touched(state: State, touches: Callable[[Watch], bool]) -> State:
+def _after_touch(state: State, touches: Callable[[Watch], bool]) -> State:
     """Return the state after some watched keys were touched. touches: returns whether the key of a watch was."""
     if not state.watched:
         return state
@@ -529,7 +529,7 @@ def _touched(state: State, touches: Callable[[Watch], bool]) -> State:
 def _keys_ended(world: World, state: State, before: int) -> State:
     """Return the state after watched keys were touched by expiry or loss. before: the earlier state of the lock's store."""
     gone = {key.name for key in world.lock.contents[before]} - {key.name for key in world.lock.contents[state.lock]}
-    return _touched(state, lambda watch: watch.key in gone)
+    return _after_touch(state, lambda watch: watch.key in gone)
 
 
 # A thread continues, and others that it makes ready continue in the same event.
@@ -585,13 +585,13 @@ def settled(world: World, before: State, state: State) -> State:
         if state.modes[client] != DEAD and isinstance(world.node(state, client).pending[thread], Nap):
             state = _replied(world, state, client, thread, None)
     for _ in range(MOST_WAKES):
-        if (woken := _woken(world, state)) is None:
+        if (woken := _wake(world, state)) is None:
             return state
         state = woken
     raise Livelock("a thread keeps waking, and nothing changes")
 
 
-def _woken(world: World, state: State) -> State | None:
+def _wake(world: World, state: State) -> State | None:
     """Return the state after the first thread whose wait is over has woken; None if there is none."""
     for client, thread, operation in world.sleeping(state):
         if isinstance(operation, Listen) and (unread := messages(state, client, operation.connection)):

@@ -92,7 +92,7 @@ class World:
             assert isinstance(command, CommandSent)  # noqa: S101 - only a command is blocked
             yield client, thread, command
 
-    def able(self, state: State) -> Iterator[tuple[int, int, Operation]]:
+    def runnable(self, state: State) -> Iterator[tuple[int, int, Operation]]:
         """Yield the replica, the thread and the operation of each thread that can go on, in replicas that run."""
         for client, thread, operation in self.threads(state):
             match operation:

@@ -21,7 +21,7 @@ class Grants:
 
     def __init__(self, pen: Pen, picture: Timeline, rows: Rows) -> None:
         self.pen, self.picture, self.rows = pen, picture, rows
-        self.cast = cast(picture)
+        self.cast = grants_of_title(picture)
         self.own = {id(held) for held in self.cast}
         self.is_labelled = len(rows.visible) <= MOST_LABELS
         self.majority_ends = majority_ends(picture) if picture.votes else {}
@@ -123,7 +123,7 @@ def named_requests(picture: Timeline) -> set[str]:
     return {name for happening in from_run.title(picture) for name in (happening.actor, *happening.others) if name}
 
 
-def cast(picture: Timeline) -> list[DrawnGrant]:
+def grants_of_title(picture: Timeline) -> list[DrawnGrant]:
     """Return the grants of the title, in the order in which they began.
 
     These are the grants of the loss, of the requests in the title, of the fault, and of a request that deleted another's key, and

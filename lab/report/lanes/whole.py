@@ -16,14 +16,14 @@ BAR = (-0.2, 0.4)  # the top and the height of a lease or a vote, in rows from t
 def draw_stops(pen: Pen, picture: Timeline, rows: Rows) -> None:
     """Shade the times in which the process of a replica did not run, or was stopped."""
     for fault in picture.faults:
-        if fault.replica != NEVER and (end := back(fault)) > fault.at:
+        if fault.replica != NEVER and (end := ran_again(fault)) > fault.at:
             top = rows.of_replica[fault.replica]
             bottom = next(lane.bottom for lane in rows.lanes if lane.name == picture.replicas[fault.replica])
             meaning = "process_gone" if fault.back != NEVER else "process_stopped"
             pen.bars([(top, fault.at, end)], -0.5, bottom - top + 0.5, "down", meaning)
 
 
-def back(fault: DrawnFault) -> int:
+def ran_again(fault: DrawnFault) -> int:
     """Return when the process of a replica ran again after a fault; NEVER if the fault neither stopped nor killed it."""
     if fault.back != NEVER:
         return fault.back
@@ -33,7 +33,7 @@ def back(fault: DrawnFault) -> int:
 def draw_faults(pen: Pen, picture: Timeline, rows: Rows) -> None:
     """Draw the beginning, the duration and the place of each fault."""
     row = rows.of_faults
-    lasting = ((row, fault.at, fault.recovered) for fault in picture.faults if back(fault) == NEVER and rows.sees(fault.at))
+    lasting = ((row, fault.at, fault.recovered) for fault in picture.faults if ran_again(fault) == NEVER and rows.sees(fault.at))
     pen.bars(lasting, -0.3, 0.6, "fault", "fault_lasts")
     pen.ticks([(0, fault.at) for fault in picture.faults], 0, rows.number, "begins", "fault_begins")
     for fault in picture.faults:

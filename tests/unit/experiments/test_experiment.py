@@ -14,7 +14,7 @@ from lab.evidence.run_folder import find
 from lab.experiments import experiment as shelf
 from lab.experiments import result as results
 from lab.experiments.drawing import write, write_again
-from lab.experiments.result import RATIO, SHARES, Point, begun, finding, load, save, spots
+from lab.experiments.result import RATIO, SHARES, Point, finding, load, new_measurement, save, spots
 from lab.experiments.runner import planned
 from lab.language import Language
 from lab.story.say import text
@@ -34,7 +34,7 @@ def result_with(name, *points, ended="complete"):
     experiment = shelf.load(name)
     stages, values = (list(dict.fromkeys(point[place] for point in points)) for place in (0, 1))
     about = {"stages": ", ".join(stages), "values": ", ".join(values), "planned": len(points), "ended": ended}
-    result = begun(experiment, command="lab experiment", conditions="rush", conditions_zh="rush", **about)
+    result = new_measurement(experiment, command="lab experiment", conditions="rush", conditions_zh="rush", **about)
     for stage, value, pair, figures, *verdict in points:
         result.points.append(
             Point(stage=stage, value=value, repeat=1, pair=pair, figures=figures, verdict="".join(verdict), reason="seen")
