@@ -30,7 +30,7 @@ WINDOW_NS = 5_000_000_000
 DRIFT = 200e-6  # the greatest difference of two clocks' rates; free crystals differ by up to 100 parts in a million
 SLACK_NS = int(DRIFT * WINDOW_NS)  # the most that an offset changes within a window, and from one window to the next
 LAG = 8192  # a value is looked up when this many later writes are known, and remembered until twice as many are
-NEVER_NS = 1 << 60  # the bound of two clocks that nothing compares
+NEVER_NS = 1 << 60  # the bound of two clocks if no event and no reading compares them
 LAB = ""  # the name of the lab's own clock, to which all others are shifted
 
 Bounds = dict[tuple[str, str], int]  # by two clocks: the most nanoseconds by which the second is ahead of the first
@@ -38,7 +38,7 @@ Bounds = dict[tuple[str, str], int]  # by two clocks: the most nanoseconds by wh
 
 @dataclass(frozen=True)
 class Clocks:
-    """Hold how far each clock is ahead of the lab's, and how much of that may be wrong. Without any, all stamps are of one."""
+    """Hold how far each clock is ahead of the lab's, and how much of that may be wrong. Without entries, one clock made all stamps."""
 
     # by replica or Locust worker: the clock that stamps its record, if that is not the lab's
     clock_of: Mapping[str, str] = field(default_factory=dict)

@@ -99,7 +99,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     @property
     def is_within_error(self) -> bool:
-        """Return whether the two may not have been inside at once: the order of their stamps is not certain enough."""
+        """Return whether the two were possibly not inside at once: the order of their stamps is not certain enough."""
         error_ns = self._error_ns
         if not error_ns:
             return False
@@ -157,7 +157,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         return queued_ns
 
     def store_reported(self, event: str) -> bool:
-        """Return whether the store reported such an event of the key while the elder held it, before the younger got it."""
+        """Return whether the store reported this event of the key while the elder held it, before the younger got it."""
         return self.keys.happened(event, self.elder.lease_from_ns, self.younger.got_ns + RECEIVED_WITHIN_NS, self.key)
 
     def never_asked(self, grant: Grant) -> bool:

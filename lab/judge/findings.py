@@ -190,12 +190,12 @@ class Findings:
     # the wait of each grant; the longest of them
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest: Wait | None = None
-    # the sum of the times that holders worked which wrote
+    # how long all holders that wrote have worked, in nanoseconds
     worked_ns: int = 0
     # if requests take their lock twice: how long each waited for the lock that it held; the longest of these waits
     own_waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest_own: Wait | None = None
-    # if the scenario tests the answer to a try: how long each request waited that was never answered
+    # if the scenario tests the answer to a try: the wait of each request that was never answered
     unanswered_ns: array[int] = field(default_factory=lambda: array("q"))
     # unknown requests that were answered, with an error; a request without an answer may have been ended with the load
     unclear_answers: int = 0

@@ -100,8 +100,8 @@ class Grant(GrantRecord, eq=False):
     outer_lease_from_ns: int = 0
     # from when its lease counted when it was granted, before any renewal
     granted_from_ns: int = 0
-    # whether by then the store had granted nothing: it had not answered, or only with refusals and not to the last command; nor
-    # had it answered the commands that its process sent outside all requests
+    # whether it went in although the store had granted nothing: the request sent no command, or got no answer to the last one and
+    # no yes before; and its process got no answer to a command outside all requests while the request waited
     went_in_unasked: bool = False
     # from when the store's lease counts, if a holder of its process handed the lock over; 0 if the store granted it
     left_lease_from_ns: int = 0

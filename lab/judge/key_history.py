@@ -50,16 +50,16 @@ class KeyHistory:
         return frozenset(key for key, _ in self._read())
 
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
-        """Return whether the lab received such an event of this key in that time: perhaps late, but never early."""
+        """Return whether the lab received this event of this key between two times. It may receive it late, but never early."""
         return self.number(event, since_ns, until_ns, key) > 0
 
     def number(self, event: str, since_ns: int, until_ns: int, key: str) -> int:
-        """Return how many such events of this key the lab received in that time."""
+        """Return how often the lab received this event of this key between two times."""
         times = self._read().get((self._at_the_store(key), event), ())
         return max(0, bisect_right(times, until_ns) - bisect_left(times, since_ns))
 
     def was_removed(self, since_ns: int, until_ns: int, key: str) -> bool:
-        """Return whether the key was deleted or renamed in that time; the end of its TTL does not count."""
+        """Return whether the key was deleted or renamed between two times; the end of its TTL does not count."""
         return any(self.happened(event, since_ns, until_ns, key) for event in ("del", POPPED, "rename_from"))
 
     def _read(self) -> Mapping[tuple[str, str], array[int]]:
