@@ -17,7 +17,7 @@ Happened = tuple[Happening, ...]
 
 
 def caption(picture: Timeline) -> tuple[Happened, ...]:
-    """Return a caption's statements beside the steps of a loss: how the claim under test fared, and the fault of the picture.
+    """Return a caption's statements beside the steps of a loss: whether the claim under test held, and the fault of the picture.
 
     Each is a sentence. Without any of them, a caption states the writes of the run.
     """

@@ -69,7 +69,7 @@ def _chinese_of_scenarios() -> dict[str, Any]:
 
 
 def text(table: str, name: str, language: Language = ENGLISH, n: int = 1, **places: object) -> str:
-    """Return a text of a table. n: how many; it is a place as well."""
+    """Return a text of a table. n: the number that chooses between one and several; the text can have a place for it."""
     templates = words(language)[table]
     chosen: str = (templates.get(f"{name}_several") if n != 1 else None) or templates[name]
     return chosen.format(n=n, **places)
@@ -251,7 +251,7 @@ def breaking(happening: Happening, language: Language = ENGLISH) -> str:
 
 
 def cause(happening: Happening, language: Language = ENGLISH) -> str:
-    """Return how a claim breaks, without its clients; of a lost increment, why."""
+    """Return how a claim breaks, without the clients; for a lost increment, the reason."""
     return clause(happening, language, "cause" if has(happening, "cause") else "anybody")
 
 
