@@ -38,7 +38,7 @@ Bounds = dict[tuple[str, str], int]  # by two clocks: the most nanoseconds by wh
 
 @dataclass(frozen=True)
 class Clocks:
-    """Hold how far each clock is ahead of the lab's, and how much of that may be wrong. With no entry, all stamps are of one clock."""
+    """Hold how far each clock is ahead of the lab's clock, and the possible error. With no entry, all stamps are of one clock."""
 
     # by replica or Locust worker: the clock that stamps its record, if that is not the lab's
     clock_of: Mapping[str, str] = field(default_factory=dict)
