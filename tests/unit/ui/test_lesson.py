@@ -7,7 +7,7 @@ from lab.language import Language
 from lab.scenario.options import form_options
 from lab.ui import lesson
 from lab.ui.lesson import EXPLORE, OPEN, RUN, notes, steps
-from lab.ui.question import asked
+from lab.ui.question import of_claim
 from tests.every import every
 
 FORM = {"user_count", *(option.name for option in form_options())}
@@ -45,7 +45,7 @@ def test_each_run_has_its_question(place):
     """A step has only known actions, and each run has a question with as many choices as the claim of its scenario."""
     assert {action.kind for action in place.step.actions} <= {OPEN, RUN, EXPLORE}
     for run in place.step.runs:
-        choices = asked(run.scenario.tests.name, Language.ENGLISH)["choices"]
+        choices = of_claim(run.scenario.tests.name, Language.ENGLISH)["choices"]
         assert len(choices) == len(run.ask.choices) == len(run.ask.choices_zh), run.ask.text
 
 
