@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,15 +164,19 @@ def test_replica_that_does_not_start(tmp_path):
 
 
 def test_up_serves_until_an_interrupt(tmp_path):
-    """`lab up` serves at the port that is asked for, until an interrupt."""
+    """`lab up` serves at the given port until an interrupt, and refuses the pages of other sites."""
     address = f"http://127.0.0.1:{ports.free_port(page=True)}"
     one = Started(tmp_path, "up", "--stage", "lua", "--port", address.rpartition(":")[2])
     assert one.process.stdout.readline().split()[0] == address
 
-    def post() -> dict:
-        return json.load(urllib.request.urlopen(urllib.request.Request(f"{address}/increment", method="POST")))
+    def post(**headers: str) -> dict:
+        return json.load(urllib.request.urlopen(urllib.request.Request(f"{address}/increment", method="POST", headers=headers)))
 
-    assert [post()["stage"], post()["value"]] == ["lua", 2]
+    for foreign in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            post(**foreign)
+    own = f"localhost:{address.rpartition(':')[2]}"
+    assert [post()["stage"], post(Host=own, Origin=f"http://{own}")["value"]] == ["lua", 2]
     family = one.descendants()
     one.process.send_signal(signal.SIGINT)
     done = one.end()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import urllib.error
-import urllib.request
 
 from lab.paths import HOME
-from tests.command import Started, wait_for, warm
+from tests.command import warm
 
 OWN = """
 title = "Few users, and a holder that is stopped"
@@ -50,27 +48,3 @@ def test_run_is_judged_without_its_files(tmp_path):
     assert (again.status, json.loads(again.out)) == (0, verdict)
     assert drawn.status == 0
     assert (elsewhere / "copy" / "report.html").exists()
-
-
-def test_up_refuses_other_sites(tmp_path):
-    """The counter of ``lab up`` answers the names of this machine, and refuses a page of another site."""
-    started = Started(tmp_path, "up", "--stage", "none", "--replicas", "1")
-    address = wait_for(started.process.stdout.readline).split()[0]
-
-    def post(**headers: str) -> int:
-        request = urllib.request.Request(f"{address}/increment", method="POST", headers=headers)
-        try:
-            return urllib.request.urlopen(request, timeout=5).status
-        except urllib.error.HTTPError as refused:
-            return refused.code
-
-    port = address.rpartition(":")[2]
-    try:
-        assert post() == 200
-        assert post(Host=f"localhost:{port}", Origin=f"http://localhost:{port}") == 200
-        assert post(Host="evil.example") == 403
-        assert post(Origin="http://evil.example") == 403
-        assert json.loads(urllib.request.urlopen(f"{address}/value", timeout=5).read())["value"] == 2
-    finally:
-        started.process.send_signal(2)
-        started.end()
