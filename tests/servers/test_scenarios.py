@@ -82,7 +82,7 @@ def test_cell(scenario, stage, try_lock, tmp_path):
 
 def test_check_judges_again_as_before(tmp_path):
     """Without a lock increments are lost; `lab check` judges the run from its files and comes to the same verdict."""
-    done = run("rush", "none", tmp_path, requests=600, stock=300)
+    done = run("rush", "none", tmp_path, requests=300, users=20, stock=150)
 
     again = warm("check", done.folder, "--json", cwd=tmp_path)
 
