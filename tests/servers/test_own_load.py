@@ -50,9 +50,9 @@ from locust import LoadTestShape
 
 class RushThenQuiet(LoadTestShape):
     def tick(self):
-        if self.get_run_time() < 3:
+        if self.get_run_time() < 2:
             return 40, 40
-        return (2, 40) if self.get_run_time() < 5 else None
+        return (2, 40) if self.get_run_time() < 3 else None
 """
 
 
@@ -66,7 +66,7 @@ def test_users_of_its_own(tmp_path):
     """Requests in flight at the end are unknown, not lost; other paths do not count; the folder alone gives the same verdict."""
     (tmp_path / "sleepy.py").write_text(SLEEPY, encoding="utf-8")
 
-    done = run("rush", "lua", tmp_path, load="sleepy.py", run_time=5, users=40, work_ms=10)
+    done = run("rush", "lua", tmp_path, load="sleepy.py", run_time=3, users=40, work_ms=10)
     verdict, requests = done.verdict, list(History(done.folder).requests())
 
     assert (done.status, verdict["verdict"], verdict["lost"]) == (0, "KEPT", 0)
@@ -78,7 +78,7 @@ def test_users_of_its_own(tmp_path):
     assert {one.status for one in requests if one.outcome == "unknown"} == {0}
     assert (done.folder / "locust.html").exists()
     scenario = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))["scenario"]
-    assert (scenario["own_load"], scenario["run_time"], scenario["requests"], scenario["users"]) == ("sleepy.py", 5, 0, 40)
+    assert (scenario["own_load"], scenario["run_time"], scenario["requests"], scenario["users"]) == ("sleepy.py", 3, 0, 40)
     assert json.loads(warm("check", done.folder, "--json", cwd=tmp_path).out) == verdict
 
 
@@ -94,7 +94,7 @@ def test_shape_of_its_own(tmp_path):
     assert "mine" not in {one.id for one in requests}
     assert verdict["lost"] == verdict["writes"] - verdict["final"] > 0
     assert verdict["unknown"] > 0
-    assert verdict["duration_s"] > 3
+    assert verdict["duration_s"] > 2
     assert json.loads((done.folder / "run.json").read_text(encoding="utf-8"))["scenario"]["users"] == 0
 
 
@@ -102,10 +102,10 @@ def test_time_ends_the_load_of_the_lab(tmp_path):
     """A run time ends the lab's own load, and a shape that would go on."""
     (tmp_path / "endless.py").write_text(FAST + SHAPE.replace("else None", "else (2, 40)"), encoding="utf-8")
 
-    plain = run("rush", "incr", tmp_path, run_time="3s", users=20)
-    shaped = run("rush", "incr", tmp_path, run_time="0m4s", load="endless.py")
+    plain = run("rush", "incr", tmp_path, run_time="2s", users=20)
+    shaped = run("rush", "incr", tmp_path, run_time="0m3s", load="endless.py")
 
-    for done, least_s in ((plain, 2), (shaped, 3)):
+    for done, least_s in ((plain, 1), (shaped, 2)):
         assert (done.status, done.verdict["verdict"], done.verdict["lost"]) == (0, "KEPT", 0)
         assert done.verdict["duration_s"] > least_s
     assert stats(shaped)["buy"] > 0
