@@ -216,7 +216,7 @@ class Stage:
     worker: tuple[str, ...] = ()
     # how many lanes one worker serves, 1 if its language does one thing at a time; 0 for all
     worker_lanes: int = 0
-    # whether each request gets the store at ports of its own: only there the lab sees a client that is not redis-py's
+    # whether each request reaches the store by ports of its own: only then the lab sees a client other than redis-py
     by_lane: bool = False
     # the key that the worker's library uses at the store: ``{key}`` stands for the key that it is given
     key: str = "{key}"

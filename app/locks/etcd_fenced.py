@@ -2,11 +2,11 @@
 
 **Problem** A process that is stopped renews no lease: its session ends, and when it resumes, it works on without the lock.
 **Idea** The revision at which a key was created only grows. So it is a fence that needs no counter. The lock of `etcd`
-already hands it on; here the resource notes it at each read, and refuses a write with an older one.
+already hands it on; here the resource notes it at each read, and refuses a write with an older revision.
 **Source** Jepsen, "etcd 3.4.3" (2020): the revision of the lock's key as a fencing token.
 **Still**
 - The resource must compare and write in one step; a resource that can do so often needs no lock.
-- Of two writes by one holder, the write before it was stopped stands.
+- If a holder is stopped between its two writes, the first write stays.
 - A holder that acquires its own lock again waits for itself.
 **See it**
 - `lab run session_loss --stage etcd_fenced`

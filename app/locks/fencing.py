@@ -1,12 +1,12 @@
 """Each grant of the lock has a number that only grows, and the resource refuses a write with an older one.
 
 **Problem** A process that is stopped renews nothing: when it resumes, it works on without the lock.
-**Idea** The script that grants the lock also makes a new number. The resource keeps the highest number it has seen, at a
-read as at a write. In the same step it refuses a write with an older number. So the resource prevents what the lock cannot.
+**Idea** The script that grants the lock also makes a new number. The resource keeps the highest number that it has seen, at
+reads and at writes. In the same step it refuses a write with an older number. So the resource prevents what the lock cannot.
 **Source** M. Kleppmann, "How to do distributed locking" (2016).
 **Still**
 - The resource checks each write alone: if a holder is stopped between its two writes, the first stays and the second is refused.
-- A replica that lacks only the last grant makes its number again when it takes over: the resource accepts both holders.
+- A replica that lacks only the last grant takes over, and gives that number again: the resource accepts both holders.
 - A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.
 - The resource has to take part: it must keep a number, compare it and write, all in one step.
 - The lock of a thread that hangs in a living process is renewed for ever.

@@ -4,7 +4,7 @@
 **Idea** Each call has a number that only grows, and the lock stores the number of the last call that changed it. A call with that
 number, or with an older one, is not counted again. A release that frees the lock leaves a note for a TTL, so that its copy gets
 the same answer, and not the error that the lock was lost.
-**Source** Redisson, issue 7367: one `tryLock` is sent twice, and counts two. Redisson keeps the answer of a release in this way.
+**Source** Redisson, issue 7367: one `tryLock` is sent twice, and counts as two. For a release, Redisson keeps such a note.
 **Still**
 - If a copy of an acquire arrives only after the release, it takes the lock for a request that has ended, until the TTL ends.
 - Each release leaves a second key for a TTL.

@@ -4,7 +4,7 @@
 **Idea** INCR is one command of the store: it reads and writes, and no other command runs in between. So no lock is needed.
 **Source** redis.io, INCR, "Pattern: Counter".
 **Still**
-- It works only where the whole work is one command. Work that decides something between read and write needs a lock.
+- It works only if the whole work is one command. Work that decides something between read and write needs a lock.
 **See it**
 - `lab run rush --stage incr`
 - `lab diff none incr`

@@ -10,7 +10,7 @@ the same transaction. So a transaction that ends too early undoes all of its wri
 - The database is one server: while it is down, no request gets the lock.
 - A thread that hangs in a living process keeps its row: its transaction stays open.
 - Only what is written in that transaction is protected: the row lock does not know what the work does elsewhere.
-- Each request takes a lock, although most of them would not have met another.
+- Each request takes a lock, although most requests would not have met another request.
 **See it**
 - `lab run rush --stage mysql_for_update`
 - `lab run session_loss --stage mysql_for_update`

@@ -1,9 +1,9 @@
 """A waiter sleeps until the release is announced: Redis publishes it, and nobody polls.
 
 **Problem** Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
-**Idea** The release publishes a message. A waiter subscribes and tries once more, because the release may have come in
-between. Then it sleeps until a message comes, at most for the rest of the TTL: a holder that dies publishes nothing. One
-connection a replica listens for all its threads, and a message wakes one of them.
+**Idea** The release publishes a message. A waiter subscribes and tries once more, because a release may have come just
+before. Then it sleeps until a message comes, but at most for the rest of the TTL, because a holder that dies publishes nothing.
+In each replica one connection listens for all threads, and a message wakes one of them.
 **Source** Redisson, RedissonLock and LockPubSub.
 **Still**
 - A message does not decide which waiter comes next: a waiter can be overtaken again and again.

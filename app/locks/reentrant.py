@@ -5,7 +5,7 @@
 subtracts one and deletes the key at zero. To release a lock that is not held is an error. The owner is the process and thread.
 **Source** Redisson, RedissonLock: the same hash and the same two scripts.
 **Still**
-- Threads are pooled: when a release fails, the next request on its thread re-enters the lock that is left.
+- Threads are pooled: when a release fails, the next request on that thread re-enters the lock that is left.
 - A command that is sent twice counts twice: after an acquire whose reply was lost, one release does not free the lock.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 - Every entry restarts the TTL: a short inner entry can shorten the time that the outer entry relies on.

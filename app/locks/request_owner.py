@@ -1,6 +1,6 @@
-"""The lock belongs to a request, not to a thread: what a failed request leaves behind lets no other request in.
+"""The lock belongs to a request, not to a thread: a lock that a failed request leaves behind lets no other request in.
 
-**Problem** Threads are pooled: when a release fails, the next request on its thread re-enters the lock that is left.
+**Problem** Threads are pooled: when a release fails, the next request on that thread re-enters the lock that is left.
 **Idea** The owner is a random token of the request, and not its thread. The outermost lock of a key makes the token. A lock
 inside it finds the token in a context variable, and is the same owner. When the outermost lock ends, in any way, the token
 goes with it. So no later request has it, and the lock that was left behind ends with its TTL.

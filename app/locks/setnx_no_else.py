@@ -4,7 +4,7 @@
 **Idea** When the key is taken, the method calls itself again, and forgets that it returns from that call. One of the
 documents warns of this mistake.
 **Still**
-- On the way back, every failed try does the work again without the lock, and deletes the key of the present holder.
+- When the calls return, every failed try does the work again without the lock, and deletes the key of the present holder.
 **See it**
 - `lab run retry_counts_twice --stage setnx_no_else`
 - `lab diff setnx setnx_no_else`

@@ -1,7 +1,7 @@
 """Detour: the time limit of the acquire also ends renewals.
 
 **Problem** The renewal is easily written wrong: it ends with its first failure, or with the time limit of the acquire.
-**Idea** The acquire opens a time limit, and closes it when it returns, as one should. The renewal asks the same limit whether it
+**Idea** The acquire opens a time limit, and closes it when it returns, as is usual. The renewal asks the same limit whether it
 may go on. It finds the limit closed before the work begins, and never renews.
 **Source** `LockWithTimeout` in one of the documents: Go's `context.WithTimeout`, with `defer cancel()`.
 **Still**

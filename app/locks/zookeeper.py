@@ -9,7 +9,7 @@ heartbeats stop, and its nodes are deleted with it.
 - A process that is stopped sends no heartbeats: its session ends, and when it resumes, it works on without the lock.
 - A session can end while its process lives: the client learns of it, and the work goes on.
 - A thread that hangs in a living process keeps its lock: the session belongs to the process, not to the request.
-- The watch is easily written wrong: the node before can be deleted between the look at the queue and the watch.
+- The watch is easily written wrong: between the look at the queue and the watch, the predecessor's node can be deleted.
 - The node is easily left behind: after an error or a lost reply it stays in the queue, as long as the session lives.
 - A holder that acquires its own lock again waits for itself.
 - Each step of the queue is on the disks of a majority before it is answered: the queue costs more than a key.

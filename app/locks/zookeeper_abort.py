@@ -47,7 +47,7 @@ class Lock:
         return result
 
     def still_mine(self):
-        """Ask the client, which notices a silent server before the session can end. Then ask a server: a pause hides the end."""
+        """Ask the client, which notices a silent server in time. Then ask a server: after a pause, the client may be wrong."""
         try:
             return self.store.connected and self.store.exists(self.node) is not None
         except self.store.Unanswered:

@@ -1,11 +1,11 @@
 """Detour: in ZooKeeper, a watch on a node that may be gone.
 
-**Problem** The watch is easily written wrong: the node before can be deleted between the look at the queue and the watch.
-**Idea** A waiter sets a watch on the node before its own, and waits until it is called. It ignores what `exists` answers. One
-of the documents prints it in this way.
+**Problem** The watch is easily written wrong: between the look at the queue and the watch, the predecessor's node can be deleted.
+**Idea** A waiter sets a watch on the node before its own, and waits for the call of the watch. It ignores the answer of
+`exists`, which says whether the node is there. One of the documents prints such code.
 **Source** `ZkLock` in one of the documents: `_, _, ch, err := l.conn.ExistsW(…)`, then `<-ch`.
 **Still**
-- If the node before is deleted just before the watch, the watch is on a node that never comes back: the waiter sleeps on.
+- If the predecessor's node is deleted just before the watch, the watch is on a node that never comes back: the waiter sleeps on.
 - All requests behind that waiter wait with it.
 **See it**
 - `lab run release_before_watch --stage zookeeper_no_recheck`

@@ -1,12 +1,12 @@
 """Detour: a node that is left behind blocks the queue.
 
 **Problem** The node is easily left behind: after an error or a lost reply it stays in the queue, as long as the session lives.
-**Idea** A request makes its node once, and deletes it once. Whatever goes wrong in the acquire is passed on to the caller. One
-of the documents prints it in this way.
+**Idea** A request makes its node once, and deletes it once. Any error in the acquire is passed on to the caller. One of the
+documents prints such code.
 **Source** `ZkLock` in one of the documents: after each call `if err != nil { return err }`.
 **Still**
 - If the reply to the creation of a node is lost, nobody knows the node: it stays, and no request behind it gets the lock.
-- After any other error in the acquire the node stays as well, and so it does when the one call of the release fails.
+- After any other error in the acquire the node stays as well. It also stays if the one call of the release fails.
 **See it**
 - `lab run lost_reply --stage zookeeper_orphan`
 - `lab run error_while_acquiring --stage zookeeper_orphan`

@@ -182,7 +182,7 @@ class Etcd:
             patience_s = (CLIENT_OPTIONS["answer_timeout_s"], timeout_s)
             with self._http.post(url, json=body, stream=True, timeout=patience_s) as stream:
                 rest = b""
-                for chunk in stream.iter_content(chunk_size=None):  # with a size, the read would wait for so many bytes
+                for chunk in stream.iter_content(chunk_size=None):  # with a size, the read would wait for that many bytes
                     *lines, rest = (rest + chunk).split(b"\n")
                     if any(_reports(line) for line in lines):
                         return True
@@ -195,7 +195,7 @@ class Etcd:
         return False
 
     def _answer(self, send: Callable[[Etcd3Client], Any]) -> Any:
-        """Return the first answer, beginning with the server that answered last time. Raises the error of the last server."""
+        """Ask each server, first the one that answered last time; return the first answer. Raises the error of the last one."""
         servers = list(self._servers)
         for server in servers:
             try:

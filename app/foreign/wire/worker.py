@@ -140,7 +140,7 @@ class WorkerLane(WireLane):
     def call(self, at_most_s: float, verb: str, *words: object) -> list[str]:
         """Make a call, and return the words of the answer. Meanwhile the lane's commands belong to the request of this thread.
 
-        Raises BadWorker, the error of a failpoint, and queue.Empty if no answer comes in time.
+        Raises BadWorker or the error of a failpoint; if no answer comes in time, queue.Empty.
         """
         self.verb, self.place = verb, CURRENT.get()
         try:
