@@ -35,7 +35,7 @@ LABEL = 12  # columns for the name of a part
 
 
 def print_stages(name: str | None = None, is_json: bool = False) -> None:
-    """Print the ladder, a line for each stage; or all there is to know about one stage. Raises BadInput."""
+    """Print the ladder, a line for each stage; or, with a name, all that is known of that stage. Raises BadInput."""
     if is_json:
         chosen = stages().values() if name is None else [find_stage(name)]
         sys.stdout.write(as_json([_facts(one) for one in chosen]))
@@ -118,7 +118,7 @@ def print_diff(one: str, other: str | None) -> None:
     console.print(
         f"[bold]{escape(old.name)} → {escape(new.name)}[/]\n{escape(new.story.problem)}\n[bold]{escape(new.story.idea)}[/]\n"
     )
-    text = "".join(f"{line}\n" for line in difference(old, new)) or f"The lock is that of {old.name}.\n"
+    text = "".join(f"{line}\n" for line in difference(old, new)) or f"The lock is the same as in {old.name}.\n"
     if sys.stdout.isatty():
         console.print(Syntax(text, "diff", theme="ansi_dark", word_wrap=True))
     else:
@@ -134,7 +134,7 @@ def print_diff(one: str, other: str | None) -> None:
 
 
 def print_scenarios(name: str | None = None, is_json: bool = False) -> None:
-    """Print a line for each scenario; or all there is to know about one scenario. Raises BadInput."""
+    """Print a line for each scenario; or, with a name, all that is known of that scenario. Raises BadInput."""
     if is_json:
         loaded = map(reader.load, reader.names() if name is None else [name])
         sys.stdout.write(as_json([{"name": one.name, "title": one.title, "tests": one.tests.name} for one in loaded]))

@@ -141,10 +141,9 @@ def warning_of_long_ttl(stage: Stage, tasks: Sequence[OwnCell], jobs: int) -> st
     waits = [task for task in tasks if not task.kind and task.scenario.faults]
     if not waits or not stage.has_fixed_ttl or (stage.ttl_ms or 0) < LONG_TTL_MS:
         return ""
-    minutes = -(-len(waits) // jobs) * (stage.ttl_ms or 0) // 60_000 or 1
-    return say.text(
-        "tested", "long_ttl", of_environment(os.environ), ttl_s=(stage.ttl_ms or 0) // 1000, number=len(waits), minutes=minutes
-    )
+    ttl_s = (stage.ttl_ms or 0) // 1000
+    minutes = f"{round(-(-len(waits) // jobs) * ttl_s / 60, 1):g}"
+    return say.text("tested", "long_ttl", of_environment(os.environ), len(waits), ttl_s=ttl_s, minutes=minutes)
 
 
 def conduct_rounds(

@@ -141,7 +141,7 @@ def test_page_of_a_tested_lock(browser, tmp_path):
         assert len(ends) > 10
         assert max(ends) <= 1
     text = page.read_text(encoding="utf-8")
-    parts = ("Two requests are inside at once", "x.py:3: a &lt; b", "lab diff uuid lua", "<figure", "<table")
+    parts = ("Two requests are inside the lock at once", "x.py:3: a &lt; b", "lab diff uuid lua", "<figure", "<table")
     assert [text.index(part) for part in parts] == sorted(map(text.index, parts))
 
 

@@ -43,7 +43,7 @@ def verdict_of(done):
     """Return the lines from the verdict on, and the verdict without the name of the stage."""
     name = done.out.partition(":")[0]
     lines = done.out.splitlines()
-    place = next(place for place, line in enumerate(lines) if line.startswith((f"{name} ", "Nothing is decided of ")))
+    place = next(place for place, line in enumerate(lines) if line.startswith((f"{name} ", "Nothing is decided about ")))
     return lines[place:], lines[place].removeprefix(f"{name} ")
 
 
@@ -102,7 +102,7 @@ def test_lock_that_only_raises(tmp_path):
     done = warm("explore", ONLY_RAISES, cwd=tmp_path)
 
     assert done.status == ExitStatus.NOTHING_SHOWN
-    assert verdict_of(done)[1].startswith("Nothing is decided of only_raises")
+    assert verdict_of(done)[1].startswith("Nothing is decided about only_raises")
     assert "NotImplementedError at only_raises.py:10" in " ".join(done.out.split())
     assert " holds" not in done.out
 
@@ -163,7 +163,7 @@ def test_a_lock_that_loops(tmp_path):
 
     assert time.monotonic() - began_s < WITHIN_S  # the time without a budget: nothing else ends this lock
     assert done.status == ExitStatus.NOTHING_SHOWN
-    assert verdict_of(done)[1].startswith("Nothing is decided of loops")
+    assert verdict_of(done)[1].startswith("Nothing is decided about loops")
 
 
 def folders():

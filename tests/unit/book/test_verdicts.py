@@ -55,8 +55,8 @@ def test_scenarios_that_did_not_fit_before(matrix_of):
 
     text = chapters._verdicts("lua")
 
-    assert "No verdict changed against [`uuid`](uuid.md)" in text
-    assert "Tried with `lua`, and not with `uuid`: kept in `nested`; lost 3 in `amnesia`; unseen in `convoy`." in text
+    assert "Compared with [`uuid`](uuid.md), no verdict changed" in text
+    assert "Scenarios that were not tried with `uuid`: kept in `nested`; lost 3 in `amnesia`; unseen in `convoy`." in text
 
 
 @pytest.mark.parametrize("verdict", ["", "VOID"])

@@ -362,7 +362,7 @@ $("all-code").addEventListener("click", () => {
   const { dataset } = document.querySelector("main"), all = dataset.code === "short";
   dataset.code = all ? "all" : "short";
   $("all-code").setAttribute("aria-pressed", String(all));
-  show(); // the line of the moment comes into sight
+  show(); // the current line comes into sight
 });
 $("given")?.addEventListener("click", playGiven);
 for (const one of document.querySelectorAll("[data-answer]")) one.addEventListener("click", () => answer(one.dataset.answer));
