@@ -54,7 +54,7 @@ MOST_USERS = 10_000
 def count(**given: Any) -> int:
     """Count at your own endpoint: was each acknowledged increment counted?
 
-    The number is read, Locust sends exactly so many requests, and the number is read again. The exit status is 0 if the sum
+    The number is read, Locust sends exactly --requests requests, and the number is read again. The exit status is 0 if the sum
     agrees, 1 if increments were lost, counted twice or oversold, and 3 if requests without an answer leave it open.
     """
     from lab.count import count as counting

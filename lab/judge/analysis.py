@@ -78,7 +78,7 @@ class _Pass:
         has_idle_times = run.tests == Claim.prompt_handover.name or run.has_faults or nested is not None
         self.idle_times = idle_times = IdleTimes(findings) if has_idle_times else None
         has_faults = bool(findings.faults)
-        # For each type of event, its handler. An event that only belongs to its grant has no handler.
+        # For each type of event, its handler. An event without one is only noted in its grant, by `Grants.take`.
         self.at: dict[type[AnyEvent], Callable[[str, Any, Any], None]] = {
             Got: self._got,
             Wrote: self._wrote,

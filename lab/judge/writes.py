@@ -183,9 +183,9 @@ class Witnesses:
             findings.first_unwritten.append(Unwritten(request.id, request.replica))
 
     def _compare(self, request: Request, last: int | None) -> None:
-        """Compare the answer with the journal of the replica that gave it. Repeated work wrote several values.
+        """Compare the answer with the journal of the replica that gave it. last: the value that this replica wrote last.
 
-        The answer may have any of them: a stage decides which result it returns. last: the value that this replica wrote last.
+        If the work was repeated, the replica wrote several values. The answer may have any of them, as the stage decides.
         """
         replica = request.replica
         if last is None:

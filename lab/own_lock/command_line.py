@@ -23,7 +23,7 @@ from lab.commands.options import Decimal, Whole, out_option
 @click.option("--budget", "budget_s", type=Decimal(0.1), default=10.0, help="Seconds for every order of events.  [default: 10]")
 @click.option("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
 @click.option("--repeat", type=Whole(1), default=1, help="Number of runs under each scenario.  [default: 1]")
-@click.option("--requests", type=Whole(1), help="At most so many requests in each run.  [default: 1000]")
+@click.option("--requests", type=Whole(1), help="At most this many requests in each run.  [default: 1000]")
 @click.option("--no-draw", is_flag=True, help="Do not draw the runs; runs of several rounds are never drawn.")
 @click.option("--speed", "is_speed_wanted", is_flag=True, help="Compare its speed with that of the stage lua.")
 @click.option(

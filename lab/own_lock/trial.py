@@ -101,7 +101,7 @@ class IdleServer(dict[tuple[str, int], dict[str, Any]]):
             return self.clients[0]
 
     def get(self, address: Any, _: object = None) -> dict[str, Any]:
-        """Return the address of a connection. The start itself connects to the servers that it has started."""
+        """Return the address of the trials' server, to which a connection is led; {} for the start's own connections to it."""
         if self.store is None:
             return {}
         here = declared.place(self.store)

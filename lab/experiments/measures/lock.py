@@ -33,7 +33,7 @@ from lab.servers.supervisor import Supervisor
 from lab.story.say import text
 
 WAIT_MS, RETRY_MS = 60_000, 30
-# by value: how many clients, whether all have one key, and the seconds of work
+# by the name that `--values` takes: how many clients, whether they all use one key, and the seconds of work
 SITUATIONS = {
     "one client": (1, False, 0.0),
     "16 clients on a key each": (16, False, 0.0),

@@ -50,7 +50,7 @@ Room = tuple[float, float, float, float]  # left, right, top, bottom, in px
 
 @dataclass
 class View:
-    """The part of a sequence that is drawn. Here it goes down: a moment is in px from the top, and a row in px from the left."""
+    """The part of a sequence that is drawn, from top to bottom: a moment is in px from the top, and a row in px from the left."""
 
     since: float
     until: float
