@@ -74,7 +74,7 @@ FORGED: dict[str, tuple[Change, str]] = {
     "a file that was not written": (of_the_run(unwritten="the disk was full"), "the disk was full"),
     "a fault without a record": (
         lambda folder: ((folder / "faults").mkdir(), (folder / "faults" / "freeze-1.reached").touch()),
-        "faults.jsonl has no line of freeze-1",
+        "faults.jsonl has no line for the fault freeze-1",
     ),
 }  # fmt: skip
 
