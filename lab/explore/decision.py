@@ -156,7 +156,7 @@ class Decision:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all claims to decide were decided, except claims that no default search tests."""
+        """Return whether each claim was decided. A claim that was not asked about counts if a default search tests it."""
         undecided = self.of_status(OPEN) or set(self.of_status(NOT_ASKED)) & set(decidable(self.servers))
         doubtful = any(answer.undecided in DOUBTFUL for answer in self.answers if answer.question.needed)
         return not (undecided or doubtful) and any(answer.is_decided for answer in self.answers)

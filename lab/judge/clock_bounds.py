@@ -27,9 +27,9 @@ from lab.evidence.history import History
 from lab.evidence.run_record import ClockReading
 
 WINDOW_NS = 5_000_000_000
-DRIFT = 200e-6  # the greatest difference of two clocks' rates; free crystals differ by up to 100 parts in a million
+DRIFT = 200e-6  # the greatest difference of two clocks' rates: a crystal may be 100 parts in a million too fast or too slow
 SLACK_NS = int(DRIFT * WINDOW_NS)  # the most that an offset changes within a window, and from one window to the next
-LAG = 8192  # a value is looked up when this many later writes are known, and remembered until twice as many are
+LAG = 8192  # a value that was read or overwritten is looked up after this many later ones; its writer is known for twice as many
 NEVER_NS = 1 << 60  # the bound of two clocks if no event and no reading compares them
 LAB = ""  # the name of the lab's own clock, to which all others are shifted
 

@@ -224,7 +224,7 @@ class Overlaps:
                     return
 
     def _explain(self, elder: Grant, younger: Grant) -> None:
-        """Find the mechanism of a conflict, and count the overlap if it is harm by itself."""
+        """Find the mechanism of a conflict. Count the overlap if, by this mechanism, an overlap alone breaks the promise."""
         conflict = self.conflict(elder, younger)
         found = explain(conflict)
         if not found.overlap_is_harm or conflict.is_within_error:

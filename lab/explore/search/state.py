@@ -135,7 +135,7 @@ class Move(NamedTuple):
     asked_in_vain: int = 0
     # the claims that it breaks; empty before it is judged
     findings: tuple[Finding, ...] = ()
-    # how many moves of an unfolded search this move replaces, itself included
+    # how many moves it stands for, itself included, if interchangeable clients and servers are tried one by one
     weight: int = 1
     # whether no client can notice its moment: then a search tries only this command and its faults in this state
     alone: bool = False
