@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gevent.pool import Group
+from gevent.pool import Pool
 from locust import FastHttpUser, events, task
 
 from lab.load.recording import Recording
@@ -53,10 +53,8 @@ class Rush(FastHttpUser):
         options = self.environment.parsed_options
         if options.rate:
             share_of_rate = options.rate / options.expect_workers
-            if options.connections:
-                self.increment(tickets.arrival(share_of_rate, options.seed))
-                return
-            sent = Group()
+            # while the pool is full, the next request is late
+            sent = Pool(max(1, options.connections // options.expect_workers) if options.connections else None)
             try:
                 for ticket in tickets.arrivals(share_of_rate, options.seed, faults):
                     sent.spawn(self.increment, ticket)

@@ -56,7 +56,6 @@ class Tickets:
         self._ahead = max(1, AHEAD // processes)
         self._index = index
         self._arriving = False
-        self._gaps: random.Random | None = None  # None until the first arrival
         self._due_ns = 0  # when the latest arrival was due
         self._on_their_way = 0  # how many arrivals are under way
         self._held_ns = 0  # how many nanoseconds the clock of the arrivals has stood still
@@ -66,7 +65,10 @@ class Tickets:
 
     def take(self) -> Ticket:
         """Return the next ticket. If none is left, sleep until the test is stopped."""
-        return Ticket(self._next_number(), monotonic_ns())
+        number = next(self._numbers, None)
+        if number is None:
+            sleep_for_good()
+        return Ticket(number, monotonic_ns())
 
     def arrivals(self, rate_per_s: float, seed: int, faults: Path | None = None) -> Any:
         """Yield tickets at random arrivals (Poisson) of this rate, whatever the answers. Sleep until each is due.
@@ -80,12 +82,15 @@ class Tickets:
         if self._arriving:
             sleep_for_good()
         self._arriving = True
+        gaps = random.Random(seed + (self._index << 32))  # noqa: S311 - reproducible, no secret; each process has its own gaps
+        self._due_ns = monotonic_ns()
         for number in self._numbers:
             if faults is not None:
                 self._hold(faults)
-            ticket = self._when_due(number, rate_per_s, seed)
+            self._due_ns += int(gaps.expovariate(rate_per_s) * 1e9)
+            gevent.sleep(max(0, self._due_ns - monotonic_ns()) / 1e9)
             self._on_their_way += 1
-            yield ticket
+            yield Ticket(number, self._due_ns)
 
     def _hold(self, faults: Path) -> None:
         """Wait while too many requests are under way before the first fault. The next arrivals are due later by this time."""
@@ -95,31 +100,6 @@ class Tickets:
             past_ns = monotonic_ns() - since_ns
             self._held_ns += past_ns
             self._due_ns += past_ns
-
-    def arrival(self, rate_per_s: float, seed: int) -> Ticket:
-        """Return the next ticket of the same arrivals when it is due; at once if it is late.
-
-        Any number of users may share the arrivals: each asks again when it has its answer. If no ticket is left, sleep until the
-        test is stopped.
-        """
-        return self._when_due(self._next_number(), rate_per_s, seed)
-
-    def _next_number(self) -> int:
-        number = next(self._numbers, None)
-        if number is None:
-            sleep_for_good()
-        return number
-
-    def _when_due(self, number: int, rate_per_s: float, seed: int) -> Ticket:
-        """Sleep until a request is due. Its time is drawn before the sleep, while no other user can run."""
-        if self._gaps is None:
-            self._gaps = random.Random(seed + (self._index << 32))  # noqa: S311 - reproducible, no secret; each process has its own gaps
-            self._due_ns = monotonic_ns()
-        self._due_ns += int(self._gaps.expovariate(rate_per_s) * 1e9)
-        ticket = Ticket(number, self._due_ns)
-        if (rest_ns := ticket.intended_ns - monotonic_ns()) > 0:
-            gevent.sleep(rest_ns / 1e9)
-        return ticket
 
     def done(self) -> None:
         """Count one request that has ended, with any outcome."""

@@ -73,8 +73,8 @@ class Scenario:
 
     @property
     def locust_users(self) -> int:
-        """Return how many users Locust starts. At a rate without connections, one in each process sends all requests."""
-        return (self.connections or self.processes) if self.rate else self.users
+        """Return how many users Locust starts. At a rate, one in each process sends all requests."""
+        return self.processes if self.rate else self.users
 
     def misfit(self, stage: Stage) -> str | None:
         """Return why this scenario makes no sense for a stage; None if it does."""

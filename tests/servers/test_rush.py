@@ -51,7 +51,7 @@ def test_late_worker_of_locust(tmp_path):
 
 
 def test_connections_limit_what_is_on_its_way(tmp_path):
-    """With 4 connections at most 4 requests are under way: the next ones are late, and the schedule keeps its rate."""
+    """No more requests than connections are on their way: the next is late, and the schedule keeps its rate."""
     done = run("rush", "lua", tmp_path, requests=100, rate=300, connections=4, work_ms=20, replicas=2)
 
     records = sorted(History(done.folder).requests(), key=lambda record: record.start_ns)

@@ -37,32 +37,6 @@ from lab.load.tickets import Tickets
 drawn = [(Tickets(200), 1), (Tickets(200), 1), (Tickets(200), 2), (Tickets(400, 1, 2), 1)]
 print(json.dumps([[one.intended_ns for one in tickets.arrivals(10_000, seed)] for tickets, seed in drawn]))
 """
-SHARED = """
-import json
-from time import monotonic_ns
-
-import gevent
-from lab.load.tickets import Tickets
-
-sent = []
-first_answer_ns = 0
-
-def user(tickets):
-    global first_answer_ns
-    while True:
-        ticket = tickets.arrival(100, seed=1)
-        sent.append([ticket.number, ticket.intended_ns, monotonic_ns()])
-        if len(sent) <= 2:  # both users wait for a server that is frozen for 300 ms
-            gevent.sleep(0.3)
-            first_answer_ns = first_answer_ns or monotonic_ns()
-
-tickets = Tickets(40)
-users = [gevent.spawn(user, tickets) for _ in range(2)]
-while len(sent) < 40:
-    gevent.sleep(0.01)
-alone = [one.intended_ns for one in Tickets(40).arrivals(100, seed=1)]
-print(json.dumps([sent, first_answer_ns, alone]))
-"""
 HELD = """
 import json
 import sys
@@ -118,20 +92,6 @@ def test_arrivals_follow_the_seed():
     assert gaps[0] == gaps[1]
     assert len({tuple(run) for run in gaps}) == 3
     assert 0.7 < sum(gaps[0]) / len(gaps[0]) / 100_000 < 1.4  # in ns, at 10 000 a second
-
-
-@pytest.mark.whole
-def test_users_share_the_arrivals():
-    """While all users wait for answers, due requests are not sent; after that, all late requests are sent at once."""
-    sent, first_answer_ns, alone = printed(SHARED)
-
-    numbers, due, at = zip(*sent, strict=True)
-    assert sorted(numbers) == list(range(40))
-    late = [when for when, intended in zip(at, due, strict=True) if when - intended > 20_000_000]
-    assert len(late) > 10  # some 30 of 100 a second were due in 300 ms
-    assert not [when for when in at[2:] if when < first_answer_ns]
-    gaps = [after - before for before, after in itertools.pairwise(sorted(due))]
-    assert gaps == [after - before for before, after in itertools.pairwise(alone)]  # the schedule itself does not wait
 
 
 @pytest.mark.whole
