@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -16,7 +15,7 @@ from app.settings import Nesting
 from lab.errors import BadInput, choose_from
 from lab.paths import SCENARIOS, shown
 from lab.scenario.faults import parse as parse_fault
-from lab.scenario.options import OPTIONS, SHOWN
+from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES, NEEDS
 from lab.scenario.scenario import SYNCS, Scenario, contradictions
 from lab.scenario.toml_types import Duration, Tables, Text, converted
@@ -71,24 +70,13 @@ def _load_file(path: Path) -> Scenario:
 def _table(path: Path, where: str) -> dict[str, Any]:
     """Return the content of a TOML file. Raises BadInput, with the line at which the file is not TOML."""
     try:
-        text = path.read_text(encoding="utf-8")
-        return tomllib.loads(text)
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"{where}: a scenario is a text file that can be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise BadInput(f"{where}: the text must be UTF-8, and the byte {error.start} is not") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{where}: {_syntax_error(text.rstrip(), str(error))}") from None
-
-
-def _syntax_error(text: str, message: str) -> str:
-    """Return why a text is not TOML, with the line."""
-    place = re.search(r"at line (\d+)", message)
-    number = int(place[1]) if place else text.count("\n") + 1  # an error at the end of the text has no line
-    line = "".join(text.splitlines()[number - 1 : number]).strip()[:SHOWN]
-    if "Cannot overwrite a value" in message:
-        return f"the key of line {number} is there twice: {line}"
-    return f"{message}: {line}" if place else message
+        raise BadInput(f"{where}: {error}") from None
 
 
 def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:

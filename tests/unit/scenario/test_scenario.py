@@ -18,8 +18,8 @@ LUA = stages()["lua"]
     "content, words",
     [
         (b"title = \xff", ["scenarios/made.toml", "UTF-8"]),
-        (b"title = 'x'\ntests = 'exclusive'\nusers = 3\nusers = 4", ["scenarios/made.toml", "line 4 is there twice: users = 4"]),
-        (b"title = 'x'\ntests exclusive", ["scenarios/made.toml", "line 2", "tests exclusive"]),
+        (b"title = 'x'\nusers = 3\nusers = 4\n", ["scenarios/made.toml", "Cannot overwrite a value (at line 3"]),
+        (b"title = 'x'\ntests exclusive", ["scenarios/made.toml", "Expected '=' after a key", "line 2"]),
         (None, ["scenarios/made.toml", "is a text file", "Is a directory"]),
     ],
 )
