@@ -20,17 +20,14 @@ lines = Path(GIVEN["record"]).open("a", encoding="utf-8", buffering=1)  # noqa: 
 SENT = {"data": GIVEN["data"], "headers": dict(GIVEN["header"]), "timeout": GIVEN["timeout_s"], "allow_redirects": False}
 unsent = iter(range(GIVEN["requests"]))
 unanswered = GIVEN["requests"]
-test = None  # Locust's environment
 
 
 @events.test_start.add_listener
 def begin(environment, **_):
-    """Note the environment. End if the load would go to another machine than the allowed ones."""
-    global test
-    test = environment
+    """End if the load would go to another machine than the allowed ones."""
     hosts = {urlsplit(environment.host or user.host or "").hostname for user in environment.user_classes}
     for host in hosts - {None, "localhost", "127.0.0.1", "::1", *GIVEN["allow_host"]}:
-        sys.stderr.write(f"the locustfile sends to {host}, another machine; --allow-host {host} allows it\n")
+        sys.stderr.write(f"the load goes to {host}, another machine. If its owner agrees to that, add --allow-host {host}\n")
         os._exit(2)
 
 
@@ -77,4 +74,4 @@ if GIVEN["post"]:
             finally:
                 unanswered -= 1
                 if not unanswered:
-                    gevent.spawn(test.runner.quit)
+                    gevent.spawn(self.environment.runner.quit)

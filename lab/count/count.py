@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from lab.count import picture
-from lab.count.number import allowed, reader
+from lab.count.number import reader
 from lab.count.sums import Ended, Round, status
 from lab.errors import BadInput, ExitStatus, NotReady
 from lab.evidence.run_folder import replace
@@ -30,7 +31,6 @@ from lab.text import counted
 
 CLIENT = Path(__file__).with_name("client.py")
 SAMPLE_EVERY_S = 0.25
-PATIENCE_S = 30.0  # no request may take longer than its time-out and this: an answer in small pieces could last for ever
 SETTLES_S = 10.0  # after the load, the lab waits no longer until the number stays the same
 Read = Callable[[], int]
 Options = Mapping[str, Any]  # the options of ``command_line.py``, by name
@@ -39,7 +39,7 @@ Options = Mapping[str, Any]  # the options of ``command_line.py``, by name
 def count(given: Options) -> int:
     """Count in each round, and write the picture and the figures. Return the exit status. Raises BadInput, NotReady."""
     _check(given)
-    read = reader(given["read"], given["allow_host"])
+    read = reader(given["read"])
     console, language = terminal(), of_environment(os.environ)
     folder = given["out"] or new_place("count")
     rounds: list[Round] = []
@@ -62,15 +62,13 @@ def count(given: Options) -> int:
 
 
 def _check(given: Options) -> None:
-    """Raise BadInput if options do not go together, or the load would go to another machine."""
+    """Raise BadInput if options do not go together, or if an address has no host."""
     if (given["post"] is None) == (given["locustfile"] is None):
         raise BadInput("give either --post URL or --locustfile FILE")
     if bool(given["locustfile"]) != bool(given["run_time"]):
         raise BadInput("give --run-time, such as 30s, with a locustfile, and only then")
-    if given["stock"] is not None and len(given["ramp"]) * given["repeat"] > 1:
-        raise BadInput("nothing is left to sell after the first round: count once, and fill the stock again")
-    if given["post"]:
-        allowed(given["post"], "--post", given["allow_host"])
+    if given["post"] and not urlsplit(given["post"]).hostname:
+        raise BadInput(f"--post {given['post']}: an address has a scheme and a host, as in http://127.0.0.1:8000/buy")
 
 
 def _round(given: Options, users: int, read: Read, folder: Path, supervisor: Supervisor) -> Round:
@@ -81,14 +79,9 @@ def _round(given: Options, users: int, read: Read, folder: Path, supervisor: Sup
     samples = [(time.time(), read())]
     environment = {**os.environ, "LAB_COUNT": json.dumps({**given, "record": record}, default=str)}
     pid = supervisor.start(_argv(given, users, folder), environment, Path.cwd(), log)
-    moved_s, size = time.monotonic(), 0
     while (ended := supervisor.exit_of(pid)) is None:
         unless_interrupted()
         samples.append((time.time(), read()))
-        if (now := record.stat().st_size) != size:
-            moved_s, size = time.monotonic(), now
-        if time.monotonic() - moved_s > given["timeout_s"] + PATIENCE_S:  # a time-out limits each piece of an answer
-            raise NotReady(f"no request has ended for {time.monotonic() - moved_s:.0f} s:\n{last_words(log)}")
         time.sleep(SAMPLE_EVERY_S)
     requests = [msgspec.json.decode(line, type=Ended) for line in record.read_bytes().splitlines()]
     if ended or not requests:

@@ -6,6 +6,7 @@ least A - G acknowledged increments are lost, and at most A + U - G. Below 0, in
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 from itertools import accumulate
@@ -54,13 +55,10 @@ class Round(msgspec.Struct, kw_only=True):
     # the number at each time, in seconds since 1970, from before the first request to the end
     samples: Sequence[tuple[float, int]]
 
-    def ended(self, outcome: str) -> int:
-        """Return the number of requests with this outcome."""
-        return sum(request.outcome == outcome for request in self.requests)
-
     def figures(self) -> dict[str, int]:
         """Return the figures of the round by name; ``harm`` is the number of increments that are certainly wrong."""
-        figures = {name: self.ended(name) for name in ("acknowledged", "refused", "failed", "unknown")}
+        ended = Counter(request.outcome for request in self.requests)
+        figures = {name: ended[name] for name in ("acknowledged", "refused", "failed", "unknown")}
         before, after = self.samples[0][1], self.samples[-1][1]
         grown = (after - before) * self.step
         least, most = figures["acknowledged"] - grown, figures["acknowledged"] + figures["unknown"] - grown

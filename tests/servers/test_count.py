@@ -93,11 +93,11 @@ def test_readers(redis_port, mysql_url):
     redis.Redis(port=redis_port).hset("item", "sold", 7)
     redis.Redis(port=redis_port).acl_setuser("me", enabled=True, passwords=["+p@ss"], keys="*", categories=["+@all"])
     where = f"redis://me:p%40ss@127.0.0.1:{redis_port}/0"
-    assert [reader(f"{where}?{ask}", [])() for ask in ("hget=item&field=sold", "hlen=item", "get=missing")] == [7, 1, 0]
-    assert reader(f"mysql://root@{mysql_url}?query=select 40 %2b 2", [])() == 42
+    assert [reader(f"{where}?{ask}")() for ask in ("hget=item&field=sold", "hlen=item", "get=missing")] == [7, 1, 0]
+    assert reader(f"mysql://root@{mysql_url}?query=select 40 %2b 2")() == 42
     for bad, error in ((f"{where}?get=item", NotReady), ("redis://127.0.0.1:1/0?get=a", NotReady), (f"{where}?del=a", BadInput)):
         with pytest.raises(error):
-            reader(bad, [])()
+            reader(bad)()
 
 
 @pytest.mark.parametrize(
