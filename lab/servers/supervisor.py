@@ -99,10 +99,6 @@ class Supervisor:
         """Send a signal to a program and its descendants. Return False if the program had ended."""
         return not self._gone and bool(self._ask(signal=number, pid=pid)["sent"])
 
-    def descendants(self) -> list[int]:
-        """Return the pids of all programs that were started here, and of their descendants."""
-        return [] if self._gone else list(self._ask(descendants=0)["pids"])
-
     def end_all(self) -> None:
         """Kill all programs that still run. Return when they have ended. The supervisor process stays."""
         if not self._gone:

@@ -16,8 +16,7 @@ Requests and answers are lines of JSON. Each request has a ``number``, which the
     {"prepare": fork, "env"}                 → {}: a fork server begins to import the modules of a program
     {"exit_of": pid}                         → {"exit"}, null while it runs
     {"signal": number, "pid"}                → {"sent"}
-    {"descendants": 0}                       → {"pids"}
-    {"end_all": true}                        → {"pids"}: all but the fork servers were ended
+    {"end_all": true}                        → {}: all but the fork servers were ended
 
 The module uses the standard library only, so that it starts fast.
 
@@ -124,7 +123,7 @@ class SupervisorProcess:
             self.end_all({one.process.pid for one in self.fork_servers.values()})
             self.exits.clear()
             self.started.clear()
-        return {"pids": descendants(os.getpid())}
+        return {}
 
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
         try:

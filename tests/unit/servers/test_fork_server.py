@@ -102,7 +102,7 @@ def test_program_is_a_process_of_its_own(place, supervisor, tmp_path):
 def test_two_programs_share_one_import(place, supervisor):
     """Two programs share the modules that were imported first, but no random numbers and no environment."""
     supervisor.prepare(place.forkable, ENV)
-    prepared = wait_for(supervisor.descendants)
+    prepared = [one.pid for one in wait_for(psutil.Process(supervisor.pid).children)]
     first = place.start()
     one = place.report()
     place.start(env={"PATH": "", "LAB_RUN": "two"})

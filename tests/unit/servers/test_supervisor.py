@@ -30,14 +30,19 @@ def status(pid: int) -> str | None:
     return None
 
 
+def below(supervisor: Supervisor) -> list[int]:
+    """Return the pids of all programs that were started, and of their descendants."""
+    return [one.pid for one in psutil.Process(supervisor.pid).children(recursive=True)]
+
+
 def test_two_questions_at_once(supervisor):
     """A question that an interrupt had held back is answered with the next one, and a late answer is ignored."""
-    line = json.dumps({"descendants": 0, "number": 7}) + "\n"
+    line = json.dumps({"number": 7}) + "\n"
     supervisor._socket.sendall((line + line.replace("7", "8")).encode())
 
     assert [json.loads(supervisor._line())["number"] for _ in range(2)] == [7, 8]
     supervisor._socket.sendall(line.replace("7", "99").encode())
-    assert [supervisor.descendants() for _ in range(2)] == [[], []]
+    assert [supervisor._ask()["number"] for _ in range(2)] == [1, 2]
 
 
 @pytest.mark.whole
@@ -64,7 +69,7 @@ def test_interrupts_leave_the_line_whole(supervisor):
         for _ in range(2000):
             try:
                 asking = True
-                supervisor.descendants()
+                supervisor._ask()
                 asking = False
             except KeyboardInterrupt:
                 interrupted += 1
@@ -74,7 +79,7 @@ def test_interrupts_leave_the_line_whole(supervisor):
         signal.signal(signal.SIGUSR1, previous)
 
     assert interrupted > 20
-    assert supervisor.descendants() == []
+    assert supervisor._ask()["number"] > interrupted
 
 
 def started(supervisor: Supervisor, folder: Path) -> list[psutil.Process]:
@@ -94,7 +99,7 @@ def test_killed_supervisor_leaves_no_process(supervisor, tmp_path):
     supervisor._process.kill()
 
     with pytest.raises(SupervisorGone, match="was killed"), interruptible():
-        supervisor.descendants()
+        supervisor.exit_of(family[0].pid)
     assert not any(map(runs, family))
     with pytest.raises(SupervisorGone):
         unless_interrupted()  # if another thread asked
@@ -111,7 +116,7 @@ def test_stopped_supervisor_is_ended(supervisor, tmp_path):
     os.kill(supervisor.pid, signal.SIGSTOP)
 
     with pytest.raises(SupervisorGone), interruptible():
-        supervisor.descendants()
+        supervisor.exit_of(family[0].pid)
     assert not any(map(runs, family))
 
 
@@ -119,11 +124,11 @@ def test_signal_reaches_other_sessions(supervisor, tmp_path):
     """A signal also reaches a process that is below a program and leads a session of its own."""
     line = "setsid sh -c 'kill -STOP $$; kill -STOP $$' & wait"
     program = supervisor.start(["sh", "-c", line], dict(os.environ), tmp_path, tmp_path / "log")
-    wait_for(lambda: [status(one) for one in supervisor.descendants() if one != program] == [psutil.STATUS_STOPPED])
+    wait_for(lambda: [status(one) for one in below(supervisor) if one != program] == [psutil.STATUS_STOPPED])
 
     supervisor.signal(program, signal.SIGKILL)
 
-    wait_for(lambda: {status(one) for one in supervisor.descendants()} <= {psutil.STATUS_ZOMBIE})
+    wait_for(lambda: {status(one) for one in below(supervisor)} <= {psutil.STATUS_ZOMBIE})
 
 
 def test_no_zombies_are_left(supervisor, tmp_path):
@@ -131,13 +136,13 @@ def test_no_zombies_are_left(supervisor, tmp_path):
     program = supervisor.start(
         ["sh", "-c", "sh -c 'exit 4' & kill -STOP $$; exit 3"], dict(os.environ), tmp_path, tmp_path / "log"
     )
-    wait_for(lambda: status(program) == psutil.STATUS_STOPPED and len(supervisor.descendants()) == 2)
+    wait_for(lambda: status(program) == psutil.STATUS_STOPPED and len(below(supervisor)) == 2)
     os.kill(program, signal.SIGCONT)
-    wait_for(lambda: {status(one) for one in supervisor.descendants()} == {psutil.STATUS_ZOMBIE})
+    wait_for(lambda: {status(one) for one in below(supervisor)} == {psutil.STATUS_ZOMBIE})
 
     last = supervisor.start(["sh", "-c", "kill -STOP $$"], dict(os.environ), tmp_path, tmp_path / "log")
 
-    assert supervisor.descendants() == [last]
+    assert below(supervisor) == [last]
     assert supervisor.exit_of(program) == 3
 
 
@@ -153,7 +158,7 @@ def test_runs_have_one_supervisor(tmp_path):
         with supervised() as first:
             program = start(first, tmp_path)
         assert not runs(program)
-        assert first.descendants() == []
+        assert below(first) == []
         with supervised() as second:
             program = start(second, tmp_path)
             assert second is first
