@@ -148,8 +148,6 @@ class RunRecord(msgspec.Struct, kw_only=True):
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
     # how often each command ran, by store
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
-    # the options of the replicas' clients, by store
-    client_options: dict[str, Any] = msgspec.field(default_factory=dict)
     # the versions of the programs, and the machine
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     machine: dict[str, Any] = msgspec.field(default_factory=dict)

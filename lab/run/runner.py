@@ -141,7 +141,6 @@ def _run(
         record.unwritten = record.unwritten or shortage(folder.path)
         return not lost and not record.unwritten
 
-    record.client_options = system.client_options()
     with contextlib.ExitStack() as watching:
         (folder.path / "server.jsonl").touch()  # the file exists even if no recorder writes to it: so a missing file was lost
         recorders = system.event_recorders(folder.path / "server.jsonl")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from app import resources
 from app.lock import Stage
 from app.settings import Settings
-from app.stores import lock_store, store
+from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
 from lab.prerequisites import program
@@ -115,10 +115,6 @@ class Cluster:
             with contextlib.suppress(OSError):
                 found.append(str(health(replica.port, replica.host).get(name, "")))
         return [why for why in found if why]
-
-    def client_options(self) -> dict[str, Any]:
-        """Return the options of the replicas' clients, by store."""
-        return {name: store(name).CLIENT_OPTIONS for name in {"redis", self.stage.store} if name}
 
     def event_recorders(self, path: Path) -> list[EventRecorder]:
         """Start the recorders of the lock store's key events."""
