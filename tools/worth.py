@@ -1,9 +1,8 @@
-"""Measure which parts of the judge change a verdict: ``python -m tools.worth [--by-hand] [WORD ...]``.
+"""Measure which parts of the judge change a verdict: ``python -m tools.worth [WORD ...]``.
 
 Each recorded run of the corpus is judged again while one part is switched off: a field of an event has its default, an event
 is not on record, or a function of ``lab/judge`` gives a neutral answer of its type (False, True, 0, None, nothing). A run
-counts if it is no longer judged as expected. With ``--by-hand``, each part is also switched off in the tests of the judge
-with histories that are made by hand. Words choose the parts whose names contain them.
+counts if it is no longer judged as expected. Words choose the parts whose names contain them.
 
 First, the program notes for each part the runs in which its answer is not neutral; only these are judged again. The
 search ends after ENOUGH changes. Each row goes to the error output as soon as it is known; in the table at the end, the parts
@@ -13,16 +12,13 @@ that change nothing come first.
 import contextlib
 import importlib
 import inspect
-import io
 import multiprocessing
 import pkgutil
-import re
 import sys
 import tempfile
 import typing
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -30,24 +26,18 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import msgspec
-import pytest
 
 import lab.judge
 from app import journal
 from lab.evidence import run_folder
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
-from lab.judge import run_facts
 from lab.judge.verdict import judge_again
-from lab.paths import HOME
 from tests.corpus import SHELVES, Busy, Trial, busy, recorded, runs, unpack
 
-ENOUGH = 3  # this many changes, or failed tests, are enough
-HEAD = f"{'kind':<9} {'switched off':<58} at work changes by hand  first of them"
-FAILED = re.compile(r"^(?:FAILED|ERROR) \S+/(.+?)(?: - .*)?$", re.MULTILINE)
-BY_HAND = str(HOME / "tests" / "unit" / "judge")
+ENOUGH = 3  # this many changes are enough
+HEAD = f"{'kind':<9} {'switched off':<58} at work changes  first of them"
 RECORDS = (*typing.get_args(journal.AnyEvent), FaultRecord, KeyEvent, Request)
-KEY_EVENTS = ("set", "del", "expire", "expired", "hset", "hdel", "incrby", "lpush", "rpush", "lpop", "rename_from", "rename_to")
 # the neutral answers, by name
 NEUTRAL: dict[str, Callable[..., Any]] = {
     "False": lambda *_, **__: False,
@@ -72,22 +62,18 @@ class Part(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The runs and tests that a part changes. A row comes from another process; the function of a property cannot be sent."""
+    """The runs that a part changes. A row comes from another process; the function of a property cannot be sent."""
 
     part: Part
     # the number of runs in which it is at work
     at_work: int
     # the runs that are judged differently without it, at most ENOUGH
     changes: list[str]
-    # tests of histories made by hand that fail without it, at most ENOUGH; None without --by-hand
-    by_hand: list[str] | None
 
     def line(self) -> str:
         """Return the row as a line of text."""
         number = f"{len(self.changes)}{'+' if len(self.changes) == ENOUGH else ''}"
-        by_hand = "" if self.by_hand is None else f"{len(self.by_hand)}{'+' if len(self.by_hand) == ENOUGH else ''}"
-        names = "; ".join([*self.changes, *(self.by_hand or ())[:1]])
-        return f"{self.part.kind:<9} {self.part.name:<58} {self.at_work:>7} {number:>7} {by_hand:>7}  {names}"
+        return f"{self.part.kind:<9} {self.part.name:<58} {self.at_work:>7} {number:>7}  {'; '.join(self.changes)}"
 
 
 class Run(NamedTuple):
@@ -119,24 +105,19 @@ DEFAULTS = {record: _defaults(record) for record in RECORDS}
 
 
 def parts() -> Iterator[Part]:
-    """Yield each kind of record, each field with a default, each kind of key event, each figure of a run, and each function."""
+    """Yield each kind of record, each field with a default, and each function."""
     for record, defaults in DEFAULTS.items():
-        yield Part("record", record.__name__, partial(_reading, partial(_unless, record, {})))
+        yield Part("record", record.__name__, partial(_reading, partial(_unless, record)))
         for name, default in defaults.items():
             yield Part("field", f"{record.__name__}.{name}", partial(_reading, partial(_blank, record, name, default)))
-    for event in KEY_EVENTS:
-        yield Part("event", event, partial(_reading, partial(_unless, KeyEvent, {"event": event})))
-    for field in run_facts.RunFacts.__dataclass_fields__.values():
-        if field.name not in {"has_store", "final"}:
-            yield Part("figure", f"RunFacts.{field.name}", partial(_fixed, field.name, field.default))
     for name, function in functions():
         for answer in neutral(function):
             yield Part("function", f"{name} = {answer}", partial(_answering, function, answer))
 
 
-def _unless(record: type, fields: dict[str, Any], item: Any) -> Any:
-    """Return the item; None if it is a record of this type with these values."""
-    return None if type(item) is record and all(getattr(item, name) == value for name, value in fields.items()) else item
+def _unless(record: type, item: Any) -> Any:
+    """Return the item; None if it is a record of this type."""
+    return None if type(item) is record else item
 
 
 def _blank(record: type, name: str, default: Any, item: Any) -> Any:
@@ -155,14 +136,6 @@ def _reading(change: Callable[[Any], Any]) -> Iterator[None]:
         return (item for item in map(change, read(self, name, decoder)) if item is not None)
 
     with patch.object(History, "_read", changed):
-        yield
-
-
-@contextlib.contextmanager
-def _fixed(name: str, value: Any) -> Iterator[None]:
-    """Give each run this value of a figure."""
-    facts_of = run_facts.of
-    with patch.object(run_facts, "of", lambda *args: replace(facts_of(*args), **{name: value})):
         yield
 
 
@@ -225,18 +198,9 @@ def at_work(run: Run) -> set[str]:
     return working
 
 
-def by_hand(part: Part) -> list[str]:
-    """Return the first tests with histories made by hand that fail without a part."""
-    words = f"-q -p no:cacheprovider --maxfail={ENOUGH} --ignore {BY_HAND}/test_recordings.py --rootdir {HOME} {BY_HAND}"
-    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(io.StringIO()), part.off():
-        pytest.main(words.split())
-    return FAILED.findall(output.getvalue())
-
-
 # Data that the processes share: each process is a fork of the process that has filled them.
 CHOSEN: list[Part] = []
 CASES: list[Run] = []
-HOLDING: list[Run] = []  # the runs that are judged as expected while everything is at work
 WORKING: defaultdict[str, list[Run]] = defaultdict(list)  # by the name of a part: the runs in which it is at work
 
 
@@ -245,22 +209,19 @@ def _traced(number: int) -> set[str] | None:
     return at_work(CASES[number]) if CASES[number].holds else None
 
 
-def _row(number: int, is_by_hand: bool) -> Row:
+def _row(number: int) -> Row:
     """Switch a part off, and judge the runs in which it is at work until ENOUGH change."""
     part, changes = CHOSEN[number], list[str]()
-    affected = HOLDING if part.kind in {"event", "figure"} else WORKING[part.name]
     with part.off():
-        for run in affected:
+        for run in WORKING[part.name]:
             changes += [] if run.holds else [run.trial.name]
             if len(changes) == ENOUGH:
                 break
-    return Row(part._replace(off=contextlib.nullcontext), len(affected), changes, by_hand(part) if is_by_hand else None)
+    return Row(part._replace(off=contextlib.nullcontext), len(WORKING[part.name]), changes)
 
 
 def worth(words: list[str]) -> Iterator[Row]:
     """Yield a row for each part that the words choose, or for all parts, as soon as it is known."""
-    is_by_hand = "--by-hand" in words
-    words = [word for word in words if not word.startswith("--")]
     CHOSEN.extend(part for part in parts() if any(word in f"{part.kind} {part.name}" for word in words) or not words)
     forks = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as below:
@@ -269,9 +230,8 @@ def worth(words: list[str]) -> Iterator[Row]:
             for run, working in zip(CASES, pool.imap(_traced, range(len(CASES)), 4), strict=True):
                 for name in working or ():
                     WORKING[name].append(run)
-                HOLDING.extend([run] * (working is not None))
-        with forks.Pool(maxtasksperchild=1) as pool:  # tests leave traces in a process
-            yield from pool.imap_unordered(partial(_row, is_by_hand=is_by_hand), range(len(CHOSEN)))
+        with forks.Pool() as pool:  # these processes know WORKING
+            yield from pool.imap_unordered(_row, range(len(CHOSEN)))
 
 
 def _unpacked(below: Path) -> Iterator[Run]:
@@ -290,5 +250,5 @@ if __name__ == "__main__":
     for row in worth(sys.argv[1:]):
         rows.append(row)
         sys.stderr.write(f"{row.line()}\n")
-    rows.sort(key=lambda row: (len(row.changes), len(row.by_hand or ()), row.part.kind, row.part.name))
+    rows.sort(key=lambda row: (len(row.changes), row.part.kind, row.part.name))
     sys.stdout.write("\n".join([HEAD, *(row.line() for row in rows), ""]))
