@@ -82,19 +82,13 @@ class SyncedFiles:
                     if not unsynced_pages(file.fileno()) and os.fstat(file.fileno()).st_size == length:
                         self.lengths[path] = length
 
-    def lose_unsynced(self) -> int:
-        """Cut each file to its bytes on the disk, and return how many bytes are lost. The server must not run."""
+    def lose_unsynced(self) -> None:
+        """Cut each file to its bytes on the disk. The server must not run."""
         self.look()
-        lost = 0
         for path in self._files():
-            length = path.stat().st_size
-            kept = self.lengths.get(path, 0)
-            if kept < length:
-                lost += length - kept
-                os.truncate(path, kept)
             with path.open("rb+") as file:
+                file.truncate(min(self.lengths.get(path, 0), path.stat().st_size))
                 os.fsync(file.fileno())  # the remaining bytes were on the disk
-        return lost
 
     def _files(self) -> list[Path]:
         found = []

@@ -46,7 +46,8 @@ def test_unsynced_bytes_are_lost(kernel, appended, tmp_path, first, then):
     if first and then:
         files.look()
 
-    assert files.lose_unsynced() == len(then)
+    files.lose_unsynced()
+
     assert (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").read_bytes() == first
 
 
