@@ -105,23 +105,6 @@ def signals_held() -> Iterator[Signals]:
             _came.clear()
 
 
-@contextlib.contextmanager
-def staying() -> Iterator[None]:
-    """Let ``os._exit`` raise SystemExit within the block, which runs a user's code. Forked processes exit as usual."""
-    exit_now, own_pid = os._exit, os.getpid()
-
-    def stay(status: int) -> None:
-        if os.getpid() != own_pid:
-            exit_now(status)
-        raise SystemExit(status)
-
-    os._exit = stay  # type: ignore[assignment] # it does not return either
-    try:
-        yield
-    finally:
-        os._exit = exit_now
-
-
 def ignore_signals() -> None:
     """Ignore all signals from now on, while this process ends."""
     for number in SIGNALS:

@@ -11,7 +11,7 @@ from app import locks
 from app.lock import Claim, NotInstalled, Stage, claims
 from app.locks import NotAStage
 from lab.errors import BadInput, MissingPackage, choose_from
-from lab.interrupts import Interrupted, staying
+from lab.interrupts import Interrupted
 
 SHELF = Path(locks.__file__).parent
 
@@ -28,7 +28,7 @@ def find_stage(name: str) -> Stage:
             raise BadInput(f"{name} is not a file of Python. A lock in another language: lab new NAME --worker LANGUAGE")
         choose_from("stage", name, locks.names())
     try:
-        with contextlib.redirect_stdout(sys.stderr), staying():  # stdout of a command may be JSON
+        with contextlib.redirect_stdout(sys.stderr):  # stdout of a command may be JSON
             return locks.stage(name)
     except Interrupted:  # the user interrupted, and not the file
         raise
