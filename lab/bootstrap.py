@@ -36,13 +36,10 @@ def main() -> int:
     """Set up; with --dev also the tools of ``make check`` and ``make test``. Return the exit status."""
     dev = "--dev" in sys.argv[1:]
     try:
-        python = _python()
-        if python != sys.executable:  # an old Python cannot read the stages
-            os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
         with _alone():
             stores = _stores(sys.argv[1:])
             _programs(stores)
-            _venv(python)
+            _venv()
             _packages("dev.txt" if dev else "run.txt", dev)
             if prerequisites.CLOCKS in stores:
                 _clocks()
@@ -68,19 +65,6 @@ def install_servers(stores: set[str]) -> None:
     _say(f"all that the lab needs for {' and '.join(sorted(stores))} is installed")
 
 
-def _python() -> str:
-    """Return a Python of at least 3.11: this one, or the newest that has a usual name. Raises MissingProgram."""
-    if sys.version_info >= (3, 11):
-        return sys.executable
-    for minor in range(20, 10, -1):  # type: ignore[unreachable] # not by an old Python
-        if found := shutil.which(f"python3.{minor}"):
-            return found
-    raise MissingProgram(
-        f"the lab needs Python 3.11 or newer, and this is {sys.version.split()[0]}. Install a newer Python, "
-        "or name one: make PYTHON=/path/to/python3.11 …"
-    )
-
-
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     """Let one set-up run at a time: a second one waits for the first."""
@@ -90,7 +74,12 @@ def _alone() -> Iterator[None]:
 
 
 def _stores(words: list[str]) -> set[str]:
-    """Return the stores of the named stages. An unknown stage has none here: the lab itself refuses it later."""
+    """Return the stores of the named stages. An unknown stage has none here: the lab itself refuses it later.
+
+    Raises MissingProgram for an old Python, which cannot read the stages.
+    """
+    if sys.version_info < (3, 11):
+        raise MissingProgram(f"this is Python {sys.version.split()[0]}. Name 3.11 or newer: make PYTHON=/path/to/python3.11 …")
     if "--dev" in words:
         return {program.store for program in prerequisites.PROGRAMS} - {prerequisites.PHP}
     from app.locks import stages
@@ -144,17 +133,17 @@ def _servers_stay_down(sudo: list[str]) -> Iterator[None]:
         subprocess.run([*sudo, "rm", "-f", str(POLICY)], check=True)
 
 
-def _venv(python: str) -> None:
+def _venv() -> None:
     """Make a virtual environment, unless there is one whose Python is still installed and has pip."""
     own = VENV / "bin" / "python"
     if own.exists() and not subprocess.run([own, "-c", "import pip"], capture_output=True, check=False).returncode:
         return
-    if subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode:
+    if subprocess.run([sys.executable, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode:
         if prerequisites.manager() != "apt":
-            raise MissingProgram(f"{python} has no venv module. Install it, then run this again.")
+            raise MissingProgram(f"{sys.executable} has no venv module. Install it, then run this again.")
         _install(["python3-venv"], "the lab needs Python's venv module, which Debian packages separately")
     _say("Making a virtual environment in .venv")
-    _do([python, "-m", "venv", "--clear", str(VENV)])
+    _do([sys.executable, "-m", "venv", "--clear", str(VENV)])
 
 
 def _packages(lock_file: str, dev: bool) -> None:
