@@ -63,7 +63,7 @@ def bare(monkeypatch):
 
     def fail(command: list[str], env: object = None) -> None:
         executed.append(command)
-        raise subprocess.CalledProcessError(100, command)
+        raise MissingProgram(" ".join(command))
 
     monkeypatch.setattr(prerequisites.SystemProgram, "found", lambda self: None)
     monkeypatch.setattr(prerequisites, "manager", lambda: "dnf")
