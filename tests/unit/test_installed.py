@@ -1,8 +1,5 @@
 """Test the differences between an installed lab and a clone, without a wheel, and the installation of packages and servers."""
 
-import subprocess
-import sys
-
 import pytest
 
 from lab import bootstrap, cli, paths, prerequisites
@@ -92,21 +89,6 @@ def test_servers_that_cannot_be_installed(bare, monkeypatch, manager, by_hand):
     with pytest.raises(MissingProgram, match=by_hand) as error:
         doctor.install_servers("redis")
     assert error.value.exit_status == ExitStatus.CANNOT_RUN
-
-
-def test_a_line_for_each_package(monkeypatch, capsys, tmp_path):
-    """Each installed package has a line with its number, also from a folder of wheels, and a failure of pip is an error."""
-    packages = tmp_path / "run.txt"
-    packages.write_text("alpha==1.0\n    --hash=sha256:a\nbeta==2.0\ngamma==3.0\n")
-    lines = "Ignoring alpha: markers\nCollecting beta==2.0\nProcessing /wheels/gamma-3.0.whl\nInstalling collected packages"
-    monkeypatch.setattr(bootstrap, "PIP", [sys.executable, "-c", f"print({lines!r}); raise SystemExit(1)"])
-
-    with pytest.raises(subprocess.CalledProcessError):
-        bootstrap._install_packages(packages)
-
-    assert capsys.readouterr().err.startswith(
-        "setup: package 2 of 3: beta==2.0\nsetup: package 3 of 3: gamma-3.0.whl\nsetup: Unp"
-    )
 
 
 def test_unknown_store():
