@@ -1,4 +1,4 @@
-"""Check the documents' links: each leads to a file in git, and to an existing heading. Check that each kept picture is shown."""
+"""Check the documents' links: each leads to a file in git, and to an existing heading."""
 
 import os
 import re
@@ -8,12 +8,11 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
-from lab.paths import HOME, REFERENCE
+from lab.paths import HOME
 from lab.report.markdown import anchor
 
 LINK = re.compile(r"""(?:\]\(|(?:src|srcset|href)=")(?P<to>[^)"\s]+)""")
 ELSEWHERE = re.compile(r"\w+:")  # the beginning of an address of another site
-OF_LIBRARIES = REFERENCE / "libraries"  # the page of the scorecard shows them
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`[^`\n]*`")
 
@@ -46,13 +45,8 @@ def links(path: Path) -> Iterator[tuple[str, Path, str]]:
 
 
 def wrong(documents: Sequence[Path]) -> Iterator[str]:
-    """Yield a sentence for each link that leads nowhere, and for each picture of the reference that no document shows."""
-    linked = set()
+    """Yield a sentence for each link that leads nowhere."""
     for path in documents:
         for link, file, heading in links(path):
-            linked.add(file)
             if file not in kept() or (heading and file.suffix == ".md" and heading not in anchors(file)):
                 yield f"dead link: {path.relative_to(HOME)}: {link}"
-    for picture in sorted(kept() - linked):
-        if picture.suffix == ".svg" and picture.parent != OF_LIBRARIES and picture.is_relative_to(HOME / "reports"):
-            yield f"shown by no document: {picture.relative_to(HOME)}"
