@@ -148,15 +148,11 @@ def figure(stage: str, scenario: str, name: str) -> str:
 
 
 def rerun(names: Sequence[str], report: Callable[[str], None]) -> None:
-    """Make the runs of the named pictures again (``all`` for every picture), and keep their facts.
+    """Make the runs of the named pictures again, and keep their facts.
 
     Raises BadInput for an unknown name, or for a run without the picture's verdict; the facts that were
     kept before stay.
     """
-    shelf = illustrations()
-    for name in names:
-        choose_from("picture", name, ["all", *shelf])
-    for picture in shelf.values():
-        if "all" in names or picture.name in names:
-            report(f"{picture.name}: {' '.join(picture.command)}")
-            keep(picture, HOME / REPORTS / "runs" / child_run(picture.command[2:], HOME).run)
+    for picture in [illustrations()[choose_from("picture", name, illustrations())] for name in names]:
+        report(f"{picture.name}: {' '.join(picture.command)}")
+        keep(picture, HOME / REPORTS / "runs" / child_run(picture.command[2:], HOME).run)
