@@ -55,24 +55,20 @@ class LockLab:
         return tested
 
     def _lab(self, words: list[str]) -> tuple[int, str]:
-        """Run the lab, and end it also after an error here. Return its exit status and its output."""
+        """Run the lab. Return its exit status and its output. An error here kills it, and its supervisor ends the servers."""
         paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
         # lab/interrupts.py ends it with this process
         environment = os.environ | {"PYTHONPATH": paths, "LAB_PARENT": str(os.getpid())}
-        with subprocess.Popen(
+        done = subprocess.run(
             [sys.executable, "-P", "-m", "lab", *words],
             cwd=self.root,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-        ) as process:
-            try:
-                out, _ = process.communicate()
-            except BaseException:
-                process.terminate()  # it ends its servers first
-                raise
-        return process.returncode, out
+            check=False,
+        )
+        return done.returncode, done.stdout
 
     def _name_of(self, lock: Any) -> str:
         """Return the name of a lock for the command."""
