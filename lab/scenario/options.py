@@ -120,7 +120,7 @@ OPTIONS: dict[str, Option] = {
             help="Requests that arrive per second, even if answers are slow (open loop). Replaces --users.",
             kind=float,
             unit="per second",
-            least=0.5,  # a longer time without a request is taken for a load that hangs
+            least=0.5,  # at a lower rate no two requests meet
             most=1_000_000,
             is_in_form=True,
         ),
