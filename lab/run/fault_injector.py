@@ -35,12 +35,12 @@ def prepare(faults: Sequence[Fault], folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Path) -> Iterator[None]:
+def injecting(faults: Sequence[Fault], folder: Path, system: System) -> Iterator[None]:
     """While the block runs, do the lab's part of each fault that a replica reports, and end it after ``for_ms``.
 
     When the block ends, however it ends, every active fault is recovered. Raises LabFailed if an injection or a recovery fails.
     """
-    injector = _Injector(faults, folder, system, record)
+    injector = _Injector(faults, folder, system)
     injector.start()
     try:
         yield
@@ -56,12 +56,12 @@ def _by_name(faults: Sequence[Fault]) -> dict[str, Fault]:
 class _Injector(threading.Thread):
     """Watch for the replicas' notes, in a thread."""
 
-    def __init__(self, faults: Sequence[Fault], folder: Path, system: System, record: Path) -> None:
+    def __init__(self, faults: Sequence[Fault], folder: Path, system: System) -> None:
         super().__init__(name="faults", daemon=True)
         self.pending = _by_name(faults)
         self.active: list[tuple[Fault, FaultRecord]] = []
         self.over_ns: dict[str, int] = {}  # by the fault's name: when to recover it
-        self.folder, self.system, self.record = folder, system, record
+        self.folder, self.system, self.record = folder, system, folder.with_suffix(".jsonl")
         self.over = threading.Event()
         self.failure: Exception | None = None
 

@@ -23,6 +23,7 @@ from lab.load.locust import LoadFailed
 from lab.paths import REPORTS, shortage
 from lab.run import environment
 from lab.run.environment import Processors
+from lab.run.fault_injector import injecting, prepare
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
@@ -78,12 +79,13 @@ def run(
         facts = aside.submit(lambda: (environment.commit(), versions()))  # while the servers start
         try:
             signals.release()
-            injecting = _injector(() if drive_injects else scenario.faults, folder.path)
+            faults = () if drive_injects else scenario.faults
+            prepare(faults, folder.path / "faults")
             with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                 begun, record.lock_servers = True, len(system.lock_store)
                 record.versions = dict(system.versions)
                 local_supervisor = supervisor if engine == "local" else None
-                _run(system, scenario, injecting, drive, folder, record, local_supervisor)
+                _run(system, scenario, faults, drive, folder, record, local_supervisor)
                 if system.clocks is not None:
                     with contextlib.suppress(OSError):  # the readings of the beginning are enough
                         system.clocks.look_again()
@@ -110,21 +112,10 @@ def run(
     return folder, record
 
 
-def _injector(faults: Sequence[Fault], folder: Path) -> Callable[[Cluster], AbstractContextManager[None]]:
-    """Prepare faults in a run folder, and return a function whose block injects them. Without faults, no injector is loaded."""
-    if not faults:
-        (folder / "faults").mkdir()
-        return lambda system: contextlib.nullcontext()
-    from lab.run.fault_injector import injecting, prepare
-
-    prepare(faults, folder / "faults")
-    return lambda system: injecting(faults, folder / "faults", system.fault_target, folder / "faults.jsonl")
-
-
 def _run(
     system: Cluster,
     scenario: Scenario,
-    injecting: Callable[[Cluster], AbstractContextManager[None]],
+    faults: Sequence[Fault],
     drive: Drive,
     folder: RunFolder,
     record: RunRecord,
@@ -132,7 +123,7 @@ def _run(
 ) -> None:
     """Do the part of a run during which all servers are up.
 
-    injecting: injects the faults, next to the drive. supervisor: None if the servers run elsewhere.
+    faults: those that are injected here. supervisor: None if the servers run elsewhere.
     """
     lost: list[str] = []
 
@@ -147,7 +138,8 @@ def _run(
         watching.callback(_close, recorders)
         before, processors = system.commands(), Processors(supervisor.pid) if supervisor else None
         try:
-            with injecting(system):
+            path = folder.path / "faults"
+            with injecting(faults, path, system.fault_target) if faults else contextlib.nullcontext():
                 drive(system, folder.path, lambda: unless_interrupted() or is_well())
         except LoadFailed as failure:
             record.ended, record.ended_with = Ending.LOAD_FAILED, str(failure)

@@ -102,7 +102,7 @@ def test_fault_is_injected_and_recovered(kind, folder):
     """Every fault is injected once, recovered in time, and recorded."""
     one, system = fault_of(kind), FakeSystem()
 
-    with fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
+    with fault_injector.injecting([one], folder, system):
         reach(folder, kind)
         wait_for((folder.parent / "faults.jsonl").exists)
 
@@ -136,7 +136,7 @@ def test_holder_waits_for_a_late_lab(folder, late):
     fault_injector.prepare([fault], folder.parent / "prepared")
     holder = threading.Thread(target=Failpoints(folder.parent / "prepared", "replica-1").reach, args=("read", "after", "r1"))
 
-    with fault_injector.injecting([fault], folder.parent / "prepared", late, folder.parent / "faults.jsonl"):
+    with fault_injector.injecting([fault], folder.parent / "prepared", late):
         holder.start()
         holder.join(0.2)  # the lab is late by far more than for_ms
         waited = holder.is_alive()
@@ -150,7 +150,7 @@ def test_holder_waits_for_a_late_lab(folder, late):
 
 def test_late_fault_lasts_as_long(folder, late):
     """A fault that begins late lasts for ``for_ms`` after its beginning."""
-    with fault_injector.injecting([fault_of("stall_redis", for_ms=100)], folder, late, folder.parent / "faults.jsonl"):
+    with fault_injector.injecting([fault_of("stall_redis", for_ms=100)], folder, late):
         reach(folder, "stall_redis")
         time.sleep(0.2)  # longer than for_ms
         late.may_go.set()
@@ -163,7 +163,7 @@ def test_late_fault_lasts_as_long(folder, late):
 def test_lab_that_comes_too_late(folder, monkeypatch):
     """If the request has gone on before the lab did its part, the run fails: the fault acted on another holder."""
     monkeypatch.setattr(fault_injector, "ANSWERED_WITHIN_S", 0.0)
-    injecting = fault_injector.injecting([fault_of("end_session")], folder, FakeSystem(), folder.parent / "faults.jsonl")
+    injecting = fault_injector.injecting([fault_of("end_session")], folder, FakeSystem())
 
     def is_answered() -> None:
         reach(folder, "end_session")
@@ -186,7 +186,7 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
 )
 def test_fault_that_awaits_a_grant(folder, kind, is_granted, past_s, is_over):
     """A fault that awaits the grant of another request lasts until that grant, but at most GRANTED_WITHIN_S longer."""
-    injector = fault_injector._Injector([fault_of(kind)], folder, FakeSystem(), folder.parent / "faults.jsonl")
+    injector = fault_injector._Injector([fault_of(kind)], folder, FakeSystem())
     if is_granted:
         (folder / f"{kind}-1.granted").touch()
 
@@ -197,7 +197,7 @@ def test_interrupted_run_recovers(folder):
     """A fault that still lasts is recovered when the run is interrupted."""
     one, system = fault_of("freeze", for_ms=300), FakeSystem()
 
-    with suppress(KeyboardInterrupt), fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
+    with suppress(KeyboardInterrupt), fault_injector.injecting([one], folder, system):
         reach(folder, "freeze")
         wait_for((folder / f"freeze-1{failpoints.ANSWER}").exists)
         raise KeyboardInterrupt
@@ -222,7 +222,7 @@ def test_failed_fault_is_named(folder, method, words):
             reach(folder, kind, number=1 + (kind == "cut_off"))
             wait_for(lambda called=called: called in system.calls)
 
-    injecting = fault_injector.injecting(two, folder, system, folder.parent / "faults.jsonl")
+    injecting = fault_injector.injecting(two, folder, system)
     with pytest.raises(LabFailed, match=f"stall_redis-1 could not be {words}: OSError: no such server"), injecting:
         both_are_reached()
 
@@ -231,7 +231,7 @@ def test_failed_fault_is_named(folder, method, words):
 
 def test_unreached_fault_is_not_recorded(folder):
     """A fault whose failpoint no request reached is not recorded."""
-    with fault_injector.injecting([fault_of("kill")], folder, FakeSystem(), folder.parent / "faults.jsonl"):
+    with fault_injector.injecting([fault_of("kill")], folder, FakeSystem()):
         pass
 
     assert list(History(folder.parent).faults()) == []

@@ -87,9 +87,7 @@ def test_interrupt_after_the_load(tmp_path):
     """An interrupt while the replicas finish their requests ends the run as interrupted, and the lab asks them nothing more."""
     system = MagicMock(dead=list, event_recorders=lambda _: [], replicas=[], **{"quiet.side_effect": Interrupted("SIGINT")})
     record = SimpleNamespace(ended=Ending.COMPLETE, unwritten="")
-    runner._run(
-        system, scenarios.load("rush"), contextlib.nullcontext, lambda *_: None, SimpleNamespace(path=tmp_path), record, None
-    )
+    runner._run(system, scenarios.load("rush"), (), lambda *_: None, SimpleNamespace(path=tmp_path), record, None)
 
     assert record.ended is Ending.INTERRUPTED
     assert not system.parts.called
