@@ -13,7 +13,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,61 +24,36 @@ GOOD, NOTHING_SHOWN = 0, 3  # exit statuses of the lab
 class LockLab:
     """The lab, for one test."""
 
-    def __init__(self, near: Path, root: Path, out: Path) -> None:
-        """near: the folder of the test. root: the folder in which pytest runs. out: the folder for the lab's results."""
-        self.near, self.root, self.out = near, root, out
+    def __init__(self, root: Path, out: Path) -> None:
+        """root: the folder in which pytest runs. out: the folder for the lab's results."""
+        self.root, self.out = root, out
 
-    def check(
-        self,
-        lock: Any,
-        *,
-        claims: Sequence[Any] = (),
-        scenarios: Iterable[str] = (),
-        budget_s: float = 10.0,
-        allow_nothing_shown: bool = False,
-    ) -> dict[str, Any]:
+    def check(self, lock: Any, *options: str, allow_nothing_shown: bool = False) -> dict[str, Any]:
         """Test a lock. Return the content of ``test.json``; fail the test if a promise breaks, with a shortest schedule.
 
-        lock: the path of a declaration, relative to the folder of the test or of pytest; or ``package.module:NAME``; or the
-        class or function itself: its declaration is written into pytest's folder, with these claims. scenarios: run only these.
-        budget_s: seconds for all orders. allow_nothing_shown: pass if nothing broke, even if a promise was not tested.
+        lock: the path of a declaration, relative to the folder in which pytest runs; or ``package.module:NAME``; or the class or
+        function itself: its declaration is written there. options: words for ``lab test``, such as ``"--budget", "60"``.
+        allow_nothing_shown: pass if nothing broke, even if a promise was not tested.
         """
         __tracebackhide__ = True
-        words = ["test", self._name_of(lock), "--out", str(self.out), "--budget", str(budget_s)]
-        words += [word for name in scenarios for word in ("--scenario", name)]
-        words += ["--claims", " ".join(str(getattr(claim, "name", claim)) for claim in claims)] if claims else []
-        status, text = self._lab(words)
-        if status != GOOD and not (status == NOTHING_SHOWN and allow_nothing_shown):
-            pytest.fail(text, pytrace=False)
-        tested: dict[str, Any] = json.loads((self.out / "test.json").read_text(encoding="utf-8"))
-        return tested
-
-    def _lab(self, words: list[str]) -> tuple[int, str]:
-        """Run the lab. Return its exit status and its output. An error here kills it, and its supervisor ends the servers."""
+        name = os.fspath(lock) if isinstance(lock, str | os.PathLike) else f"{lock.__module__}:{lock.__qualname__}"
         paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
-        # lab/interrupts.py ends it with this process
-        environment = os.environ | {"PYTHONPATH": paths, "LAB_PARENT": str(os.getpid())}
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "lab", *words],
+        done = subprocess.run(  # an error kills the lab, and its supervisor then ends the servers
+            [sys.executable, "-P", "-m", "lab", "test", name, "--out", str(self.out), *options],
             cwd=self.root,
-            env=environment,
+            env=os.environ | {"PYTHONPATH": paths, "LAB_PARENT": str(os.getpid())},  # lab/interrupts.py ends it with this process
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
         )
-        return done.returncode, done.stdout
-
-    def _name_of(self, lock: Any) -> str:
-        """Return the name of a lock for the command."""
-        if not isinstance(lock, str | os.PathLike):
-            return f"{lock.__module__}:{lock.__qualname__}"
-        name = os.fspath(lock)
-        near = self.near / name
-        return str(near) if name.endswith(".py") and near.is_file() else name
+        if done.returncode != GOOD and not (done.returncode == NOTHING_SHOWN and allow_nothing_shown):
+            pytest.fail(done.stdout, pytrace=False)
+        tested: dict[str, Any] = json.loads((self.out / "test.json").read_text(encoding="utf-8"))
+        return tested
 
 
 @pytest.fixture
 def lock_lab(request: pytest.FixtureRequest, tmp_path: Path) -> LockLab:
     """Return the lab: ``lock_lab.check(lock)`` tests a lock in every order of events and in runs."""
-    return LockLab(request.path.parent, request.config.rootpath, tmp_path / "lock_lab")
+    return LockLab(request.config.rootpath, tmp_path / "lock_lab")

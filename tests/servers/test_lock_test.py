@@ -129,10 +129,10 @@ def test_fixture(pytester, here):
         from locks_of_mine import Token, make
 
         def test_sound(lock_lab):
-            lock_lab.check(make, claims=["releases_only_its_own"], scenarios=["slow_holder"])
+            lock_lab.check(make, "--claims", "releases_only_its_own", "--scenario", "slow_holder")
 
         def test_broken(lock_lab):
-            lock_lab.check(Token, claims=["releases_atomically"], scenarios=["slow_holder"])
+            lock_lab.check(Token, "--claims", "releases_atomically", "--scenario", "slow_holder")
         """,
     )
 

@@ -61,7 +61,7 @@ from {0}.locks import MyLock
 
 def test_lock(lock_lab):
     assert MyLock.__module__ == "{0}.locks"
-    lock_lab.check("lab_my_lock.py", scenarios=["rush"], budget_s=1, allow_nothing_shown=True)
+    lock_lab.check("lab_my_lock.py", "--scenario", "rush", "--budget", "1", allow_nothing_shown=True)
 """
 OF_DJANGO = "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')\nfrom django.conf import settings\n"
 MODEL = """
