@@ -5,8 +5,7 @@ is not on record, or a function of ``lab/judge`` gives a neutral answer of its t
 counts if it is no longer judged as expected. Words choose the parts whose names contain them.
 
 First, the program notes for each part the runs in which its answer is not neutral; only these are judged again. The
-search ends after ENOUGH changes. Each row goes to the error output as soon as it is known; in the table at the end, the parts
-that change nothing come first.
+search ends after ENOUGH changes. In the table, the parts that change nothing come first.
 """
 
 import contextlib
@@ -82,8 +81,6 @@ class Run(NamedTuple):
     trial: Trial | Busy
     folder: Path
     claims: set[str]
-    # the size of the packed run, in bytes
-    size: int
 
     @property
     def holds(self) -> bool:
@@ -221,11 +218,11 @@ def _row(number: int) -> Row:
 
 
 def worth(words: list[str]) -> Iterator[Row]:
-    """Yield a row for each part that the words choose, or for all parts, as soon as it is known."""
+    """Yield a row for each part that the words choose, or for all parts."""
     CHOSEN.extend(part for part in parts() if any(word in f"{part.kind} {part.name}" for word in words) or not words)
     forks = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as below:
-        CASES.extend(sorted(_unpacked(Path(below)), key=lambda run: run.size))  # small runs first: they are quick
+        CASES.extend(_unpacked(Path(below)))
         with forks.Pool() as pool:
             for run, working in zip(CASES, pool.imap(_traced, range(len(CASES)), 4), strict=True):
                 for name in working or ():
@@ -242,13 +239,9 @@ def _unpacked(below: Path) -> Iterator[Run]:
     for number, (trial, run) in enumerate(trials):
         folder = below / str(number)
         unpack(run, folder)
-        yield Run(trial, folder, {*run_folder.load(folder).stage["claims"]}, len(run))
+        yield Run(trial, folder, {*run_folder.load(folder).stage["claims"]})
 
 
 if __name__ == "__main__":
-    rows: list[Row] = []
-    for row in worth(sys.argv[1:]):
-        rows.append(row)
-        sys.stderr.write(f"{row.line()}\n")
-    rows.sort(key=lambda row: (len(row.changes), row.part.kind, row.part.name))
+    rows = sorted(worth(sys.argv[1:]), key=lambda row: (len(row.changes), row.part.kind, row.part.name))
     sys.stdout.write("\n".join([HEAD, *(row.line() for row in rows), ""]))

@@ -150,8 +150,7 @@ def figure(stage: str, scenario: str, name: str) -> str:
 def rerun(names: Sequence[str], report: Callable[[str], None]) -> None:
     """Make the runs of the named pictures again, and keep their facts.
 
-    Raises BadInput for an unknown name, or for a run without the picture's verdict; the facts that were
-    kept before stay.
+    Raises BadInput for an unknown name, or for a run without the picture's verdict; the facts that were kept before stay.
     """
     for picture in [illustrations()[choose_from("picture", name, illustrations())] for name in names]:
         report(f"{picture.name}: {' '.join(picture.command)}")
