@@ -8,17 +8,13 @@ from typing import Any
 import click
 
 from lab.commands.options import Decimal, Whole, out_option
-from lab.errors import BadInput
 
 
-def _ramp(_context: click.Context, _option: click.Parameter, value: str) -> list[int]:
-    numbers = [int(number) if number.isdecimal() else 0 for number in value.split(",")]
-    if not all(1 <= number <= MOST_USERS for number in numbers):
-        raise BadInput(f"--ramp is a list of numbers of users from 1 to {MOST_USERS}, as in 1,10,50, not {value}")
-    return numbers
+def _ramp(context: click.Context, option: click.Parameter, value: str) -> list[int]:
+    return [USERS.convert(number, option, context) for number in value.split(",")]
 
 
-MOST_USERS = 10_000
+USERS = Whole(1, 10_000)
 
 
 @click.command()
