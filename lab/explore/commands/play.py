@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.lock import Stage
@@ -34,7 +35,7 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
         raise NothingShown(f"{several[0]} has no page: it asks several servers. `lab explore {several[0]}` decides its orders.")
     with redis_server() as real:
         try:
-            levels = [level for stage in stages for level in levels_of(stage)] if stages else LEVELS
+            levels = levels_of(stages) if stages else LEVELS
             index, without = write(levels, real, out or REPORTS / "play")
         except (NotExplored, NeverWaits) as error:
             raise NothingShown(f"{' or '.join(names)} is not explored: {error}.") from None
@@ -49,11 +50,10 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     return ExitStatus.GOOD
 
 
-def levels_of(stage: Stage) -> list[Level]:
-    """Return the kept levels of a stage; if there are none, levels from its default searches."""
-    kept = [level for level in LEVELS if level.stage == stage.lookup]
-    names = {level.name for level in kept}
-    return [level for level in kept if not level.moves_of or level.moves_of in names] or list(own_levels(stage))
+def levels_of(stages: Sequence[Stage]) -> list[Level]:
+    """Return the kept levels of each stage, or levels from its default searches; none whose moves are of no level before it."""
+    levels = [level for stage in stages for level in [one for one in LEVELS if one.stage == stage.lookup] or own_levels(stage)]
+    return [one for at, one in enumerate(levels) if not one.moves_of or one.moves_of in {other.name for other in levels[:at]}]
 
 
 def has_browser() -> bool:
