@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from lab.explore.play.levels import LEVELS
 from lab.explore.search.event import EventKind, parse
+from tests.browser.test_levels import made
 
 
 def keys(event):
@@ -27,7 +27,7 @@ PRESS = """(keys) => keys.map((key) => {
 def test_every_shortest_schedule_is_played(browser, levels):
     """The keys of each shortest schedule break the claim with its last event, and undo leads back to the start."""
     page = browser.open(levels / "index.html")
-    for level in LEVELS:
+    for level in made(levels):
         page.goto((levels / f"{level.name}.html").as_uri())
         start = page.locator(".board").inner_text()
         schedule = page.evaluate("JSON.parse(document.getElementById('data').textContent).shortest")
