@@ -18,23 +18,6 @@ from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
 from app.request.context import RequestContext, begin, end, working
 from app.resource import Resource, Write
 
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The result of one request, with the names of the HTTP answer."""
-
-    # the number that the request read
-    read: int
-    # the number that it wrote
-    wrote: int
-    # from asking for the lock to the grant
-    waited_ms: float
-    # from the grant to the release
-    held_ms: float
-    # whether nothing was left to sell: then nothing was written
-    sold_out: bool = False
-
-
 NOTHING_WRITTEN = Write(value=0, overwrote=0)
 
 
@@ -64,10 +47,11 @@ class Increment:
     is_over: bool = False  # whether it has its answer: work may continue after that, in another thread
     context: RequestContext = field(default_factory=RequestContext)  # this request's own: the thread may work for another one
 
-    def run(self, make: Callable[[], Lock]) -> Answer:
-        """Serve the request under a new lock from ``make``. Raises the errors of the lock, the resource and their clients.
+    def run(self, make: Callable[[], Lock]) -> Write:
+        """Serve the request under a new lock from ``make``, and return the result of its write.
 
-        If NotOwner comes after the work, it only goes into the journal, and the request succeeds.
+        Raises the errors of the lock, the resource and their clients. If NotOwner comes after the work, it only goes into the
+        journal, and the request succeeds.
         """
         self.asked_ns = monotonic_ns()
         self.context = begin(self.request)
@@ -93,13 +77,7 @@ class Increment:
         finally:
             self.is_over = True
             end()
-        return Answer(
-            read=write.overwrote if self.read is None else self.read,
-            wrote=write.value,
-            waited_ms=(self.got_ns - self.asked_ns) / 1e6,
-            held_ms=(self.releasing_ns - self.got_ns) / 1e6,
-            sold_out=write.sold_out,
-        )
+        return write
 
     def run_lock(self, make: Callable[[], Lock]) -> Write:
         """Do the work under the lock. If the work fails and then the release fails too, raise the error of the work."""

@@ -83,7 +83,7 @@ class StageEndpoint:
         answer = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
         increment = Increment(request_id, self.resource, self.journal, settings.work_ms, self.receipts, self.stock)
         try:
-            did = increment.run(partial(self.lock, request_id))
+            write = increment.run(partial(self.lock, request_id))
         except NotAcquired as error:
             return answer | {"error": "not acquired", "reason": str(error)}, 503
         except Abandoned as error:
@@ -98,9 +98,11 @@ class StageEndpoint:
             nothing_written = increment.failed_in in (ACQUIRE, READ, THINK) and increment.turn <= 1
             reason = f"in phase {increment.failed_in}: {type(error).__name__}: {error}"
             return answer | {"error": "store failed", "reason": reason}, 503 if nothing_written else 500
-        waited = {"waited_ms": round(did.waited_ms, 3), "held_ms": round(did.held_ms, 3)}
-        done = {"sold_out": True} if did.sold_out else {"value": did.wrote, "wrote": did.wrote}
-        return answer | done | {"read": did.read} | waited, 200
+        waited_ns, held_ns = increment.got_ns - increment.asked_ns, increment.releasing_ns - increment.got_ns
+        times = {"waited_ms": round(waited_ns / 1e6, 3), "held_ms": round(held_ns / 1e6, 3)}
+        done = {"sold_out": True} if write.sold_out else {"value": write.value, "wrote": write.value}
+        read = write.overwrote if increment.read is None else increment.read
+        return answer | done | {"read": read} | times, 200
 
 
 def create_app(**flags: Any) -> Flask:

@@ -208,7 +208,7 @@ def test_lost_reply_of_a_database(lab, name, store):
     with pytest.raises(lab.store(store).Error):
         lab.increment(name)
 
-    assert lab.increment(name, wait_ms=500).wrote == 2
+    assert lab.increment(name, wait_ms=500).value == 2
 
 
 def test_blocking_read_outlasts_the_time_out(lab):

@@ -72,7 +72,7 @@ def test_repeated_write_is_no_write(increment):
     assert [event.turn for event in of_kind(events, Wrote)] == [1]
     assert [event.turn for event in of_kind(events, Refusal)] == [2]
     assert [event.result for event in of_kind(events, Released)] == ["ok", "ok"]
-    assert answer.wrote == 1
+    assert answer.value == 1
 
 
 @pytest.mark.parametrize("error", [None, NotOwner("lock", "r1"), ConnectionError("the store is down")])
