@@ -20,8 +20,8 @@ from lab.judge.losses import Account, Losses
 from lab.judge.promises import PROMISES
 from lab.judge.run_facts import RunFacts
 from lab.judge.verdict import judge, weigh
-from lab.report import timeline_reader
 from lab.report.run_data import Result
+from lab.report.timeline_reader import LIMIT, Reader
 from lab.scenario.faults import faults
 from lab.story.timeline import Timeline
 
@@ -197,14 +197,14 @@ def picture_of(
     ttl_ms: int | None = None,
     tests: str = "exclusive",
     store: str | None = "redis",
-    limit: int = timeline_reader.LIMIT,
+    limit: int = LIMIT,
 ) -> Timeline:
     """Save the folder's run record, judge the run, and read its timeline."""
     scenario, stage = {"tests": tests, "ttl_ms": ttl_ms}, {"store": store, "ttl_ms": ttl_ms}
     save(made.folder / "run.json", record_of(scenario, stage, final, files=inventory(made.folder)))
     judgement, findings = judge(made.folder)
     save(made.folder / "verdict.json", judgement)
-    return timeline_reader.read(made.folder, judgement, findings, has_store=store is not None, limit=limit)
+    return Reader(made.folder, judgement, findings, has_store=store is not None, limit=limit).picture
 
 
 def outlived(made: Made) -> Made:

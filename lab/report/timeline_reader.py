@@ -33,13 +33,8 @@ LIMIT = 8000  # grants in a picture, and lives of keys; of a longer run, the par
 KEPT_FROM_OTHERS = (Code.NOBODY_AFTER_FAULT, Code.LATE_AFTER_FAULT)
 
 
-def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool = True, limit: int = LIMIT) -> Timeline:
-    """Return the timeline of a judged run folder. With a damaged history it is empty."""
-    return Reader(folder, judgement, findings, has_store, limit).picture
-
-
 class Reader:
-    """Read the judge's trace and the store's reports into a picture."""
+    """Read the judge's trace and the store's reports of a judged run folder into a picture: its ``picture``, a timeline."""
 
     def __init__(
         self, folder: Path, judgement: Judgement, findings: Findings, has_store: bool = True, limit: int = LIMIT

@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.language import Language
 from lab.pipeline import Conducted
-from lab.report import timeline_reader
+from lab.report.timeline_reader import Reader
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
 from lab.story import say, say_run
@@ -164,7 +164,7 @@ class LiveState:
         """Publish the run's page."""
         picture = Timeline(stage=done.judgement.stage)
         if not done.unwritten:
-            picture = timeline_reader.read(done.folder.path, done.judgement, done.findings, done.record.has_store)
+            picture = Reader(done.folder.path, done.judgement, done.findings, done.record.has_store).picture
         said = {language.value: _words_of_picture(picture, language) for language in Language}
         self._show_pictures({"run": done.folder.name, "said": said})
 

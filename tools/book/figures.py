@@ -71,7 +71,7 @@ def keep(entry: Illustration, run: Path) -> None:
     judgement, findings = judge_again(run)
     if judgement.verdict != entry.shows:
         raise BadInput(f"{run.name} came to {judgement.verdict}, and the picture {entry.name} is to show {entry.shows}: not kept")
-    picture = timeline_reader.read(run, judgement, findings, load_record(run).has_store)
+    picture = timeline_reader.Reader(run, judgement, findings, load_record(run).has_store).picture
     if entry.span_ms is not None:
         picture.opens = (entry.span_ms[0] * 1000, entry.span_ms[1] * 1000)
     write_line(KEPT, entry.name, packed(facts(run) | {TIMELINE: encode(picture)}))
