@@ -74,6 +74,7 @@ class GrantRecord(msgspec.Struct, eq=False, array_like=True):
     result: str = ""
     answer: str = ""
     outer_releasing_ns: int = 0
+    robber: str = ""  # the request whose release deleted a lock of this grant before this grant was released
 
     @property
     def is_over(self) -> bool:

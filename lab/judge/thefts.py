@@ -76,7 +76,7 @@ class Thefts:
         for key in victim.keys & set(thief.lost or ()):
             since_ns = held_from_ns(victim, key)
             if _was_held_during(victim, thief, key) and can_have_deleted(thief, key, self.keys, since_ns):
-                victim.robbed_by, victim.robbed_of = thief, key
+                victim.robbed_by, victim.robbed_of, victim.robber = thief, key, thief.request
                 self.number += 1
                 return
 

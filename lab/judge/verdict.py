@@ -89,8 +89,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     needed: dict[str, int] = record.scenario["danger"]
     danger = {name: Measure(needed=least, seen=findings.measures[name]) for name, least in needed.items()}
     rests = [one for one in found if one not in violations and (one.claimed or one.claim == claim)]
-    strange = Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))
-    unproved = [strange] if rests else []
+    unproved = [Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))] if rests else []
     verdict, why = _verdict(record, findings, violations, danger, unproved)
     account, lost, clocks = findings.account, _lost_increments(record, findings), findings.run.clocks
     writes = account.writes or math.inf  # without a write, the figures of an increment are 0

@@ -111,7 +111,7 @@ class Reader:
         picture.keys = [self.name(key) for key in self.keys.values()]
         locks = picture.lock_keys  # read once: it goes through all grants
         picture.lives = [life for life in lives if life.place in locks]
-        assign_lives(picture, thefts=self.findings.thefts > 0)
+        assign_lives(picture, {place: grant.robber for place, grant in enumerate(grants) if grant.robber})
         self.read_losses()
         waits = [(held.asked, held.got) for held in picture.held] + [(waited.asked, waited.gave_up) for waited in picture.waited]
         picture.waiting = at_once(waits) if complete and picture.is_locked else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
@@ -123,13 +123,13 @@ STOLEN_US = 20_000  # with thefts: added to the misfit of a grant if its release
 CANDIDATES = 64  # grants near the beginning of a life that are tried
 
 
-def assign_lives(picture: Timeline, thefts: bool) -> None:
+def assign_lives(picture: Timeline, robbers: Mapping[int, str]) -> None:
     """Find for each life of a key its grant, and the release that ended it.
 
     If the picture has the whole run, a key has as many lives as grants, in the same order. All other lives are
     matched by their moments. The best fits are settled first: the lab may receive events so late that several grants fit the
-    beginning of one life. thefts: whether a release can have deleted another holder's lock. Without thefts, a life was ended by
-    its own holder.
+    beginning of one life. robbers: by the place of a grant, the request whose release deleted its lock, as the judge found it.
+    Each other lock that was deleted was deleted by its holder.
     """
     if len(picture.held) == picture.grants:
         _assign_in_order(picture)
@@ -137,7 +137,7 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
     for place, held in enumerate(picture.held):
         granted.setdefault(held.key, []).append((held.got, place))
     fits = sorted(
-        (*_misfit(picture.held[place], life, number, thefts), number, place)
+        (*_misfit(picture.held[place], life, number, bool(robbers)), number, place)
         for number, life in enumerate(picture.lives)
         if life.holder == NEVER
         for place in _nearest(granted.get(life.place, []), life.born, RECEIVED_WITHIN_US)
@@ -146,29 +146,10 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
     for *_, number, place in fits:
         if picture.lives[number].holder == picture.held[place].lease == NEVER:
             picture.lives[number].holder, picture.held[place].lease = place, number
-    for key in granted if thefts else ():
-        _find_deleters(picture, key)
+    places = {held.request: place for place, held in enumerate(picture.held)}
     for life in picture.lives:
-        life.by = life.holder if life.how == "del" and not thefts else life.by
-
-
-def _find_deleters(picture: Timeline, key: int) -> None:
-    """Find for each life of a key which release was under way when it was deleted: the holder's own, or else the nearest one.
-
-    If none was, it is a late release, whose own lock had expired: the lab received the deletion later still.
-    """
-    held = picture.held
-    releases = [place for place, grant in enumerate(held) if grant.key == key and _freed(grant)]
-    late = [place for place in releases if (lease := picture.lease(held[place])) is not None and lease.how == "expired"]
-    releases.sort(key=lambda place: held[place].until, reverse=True)
-    under_way: list[int] = []
-    for life in sorted((life for life in picture.lives if life.place == key and life.how == "del"), key=lambda life: life.gone):
-        while releases and held[releases[-1]].until <= life.gone:
-            under_way.append(releases.pop())
-        under_way = [place for place in under_way if life.gone <= held[place].released + DELETED_WITHIN_US]
-        later = [place for place in late if held[place].until <= life.gone <= held[place].released + RECEIVED_WITHIN_US]
-        near = sorted(under_way or later, key=lambda place: abs(held[place].released - life.gone))
-        life.by = life.holder if life.holder in under_way else next(iter(near), NEVER)
+        if life.how == "del":
+            life.by = places.get(robbers[life.holder], NEVER) if life.holder in robbers else life.holder
 
 
 def _assign_in_order(picture: Timeline) -> None:
