@@ -15,7 +15,7 @@ from lab.report.matrix import Cell, cell_requests, lost_otherwise
 from lab.scenario import reader as scenarios
 from lab.story.verdict import grounds
 
-RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "grounds", "run", "broken")
+RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "took_s", "reason", "grounds", "run", "broken")
 
 
 def conduct(
@@ -71,5 +71,5 @@ def judged(
     cell.broken = sorted({one.claim for one in judgement.violations if one.breaks_promise})
     cell.verdict, cell.run, cell.grounds = judgement.verdict, judgement.run, grounds(judgement)
     cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
-    cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
+    cell.failed, cell.unknown = judgement.failed, judgement.unknown
     return cell, judgement

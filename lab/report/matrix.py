@@ -87,8 +87,6 @@ class Cell(msgspec.Struct, kw_only=True, omit_defaults=True):
     duplicated: int = 0
     failed: int = 0
     unknown: int = 0
-    # how long the load took, from the first request to the last answer
-    duration_s: float = 0
     # how long the run took, from its order to its verdict; 0 if unknown
     took_s: float = 0
     # how often each verdict occurred, if the cell was run several times; all other fields are of
