@@ -235,7 +235,7 @@ def violations(findings: Findings) -> list[tuple[str, str]]:
     return [(one.claim, one.mechanism) for promise in PROMISES.values() for one in promise.violations(findings)]
 
 
-EXAMPLE = [Loss(1, "", GrantFacts("r1", "replica-1", 0, 1, 1, 0, 0, 0, 0, 0), None)]
+EXAMPLE = [Loss(1, "", GrantFacts("r1", "replica-1", 0, 1, 1, 0, 0, 0), None)]
 
 
 def record_of_ten(claims: list[str] | None = None, ended: str = "complete", requests: int = 10, **changes: Any) -> RunRecord:

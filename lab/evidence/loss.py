@@ -101,12 +101,8 @@ class GrantFacts(msgspec.Struct, gc=False):
     wrote: int | None
     # the value that the write replaced
     overwrote: int | None
-    # when the request began to ask for the lock
-    asked_ns: int
     # when the request got the lock
     got_ns: int
-    # when the read was sent
-    reading_ns: int
     # when the write was confirmed
     wrote_ns: int
     # when the work was over, before the release was sent
