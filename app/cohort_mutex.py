@@ -1,8 +1,8 @@
 """Grant a mutex for each key to the threads of one process; a thread can hand the lock that it holds over to the next one.
 
-It is a queue as in ``fair_mutex.py``. But a thread that leaves can hand over a lock that it has taken from outside, such as one
-in a store, to the next thread of the queue. The next thread has it at once, and no other process notices. The number of
-hand-overs in a row is limited, because other processes wait for the same lock.
+The threads queue in the order in which they came. A thread that leaves can hand over a lock that it has taken from outside,
+such as one in a store, to the next thread of the queue. The next thread has it at once, and no other process notices. The number
+of hand-overs in a row is limited, because other processes wait for the same lock. ``fair_mutex.py`` is the queue alone.
 
 Source: D. Dice, V. J. Marathe, N. Shavit, "Lock Cohorting" (PPoPP 2012, TOPC 2015): the local lock of a cohort, which knows
 whether a thread waits, and passes the global lock on.
@@ -51,14 +51,14 @@ class CohortMutex:
     @contextmanager
     def turn(self, key: str, wait_ms: float) -> Iterator[Turn]:
         """Wait for a turn; it ends with the block, or with the hand-over. Raises NotAcquired if it does not come in time."""
-        mine = self._join(key)
+        mine = self.join(key)
         try:
             mine.has_come.wait(wait_ms / 1000)
             if not self._is_head(mine):  # checked once more: the lock may have been handed over just now
                 raise NotAcquired(key, int(wait_ms))
             yield mine
         finally:
-            self._leave(mine)
+            self.leave(mine)
 
     def held(self, key: str) -> Any:
         """Return the lock that the head of a queue holds. Only the head itself can rely on it."""
@@ -75,7 +75,8 @@ class CohortMutex:
             self._next(queue)
             return True
 
-    def _join(self, key: str) -> Turn:
+    def join(self, key: str) -> Turn:
+        """Take a place at the end of a queue, and return it."""
         mine = Turn(self, key)
         with self._mutex:
             queue = self._queues.setdefault(key, deque())
@@ -88,7 +89,7 @@ class CohortMutex:
         with self._mutex:
             return self._queues[turn.key][0] is turn
 
-    def _leave(self, turn: Turn) -> None:
+    def leave(self, turn: Turn) -> None:
         """Leave the queue, unless a hand-over has ended the turn."""
         with self._mutex:
             queue = self._queues.get(turn.key, deque())
