@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from app.shelf.plugins import nearest
+from app.shelf.plugins import suggestion
 from lab.errors import BadInput, CannotWrite, LabError, LabFailed, MissingProgram, in_short, of_the_place
 from lab.evidence.run_record import SCHEMA, RunRecord, check_tables
 from lab.paths import COMMAND, REPORTS, shortage, shown
@@ -214,7 +214,7 @@ def decode(content: bytes, path: Path) -> RunRecord:
 
 
 def find(name: str, reports: Path = REPORTS) -> Path:
-    """Return a run folder by path, by name, or ``latest``. Raises BadInput, which names the newest runs."""
+    """Return a run folder by path, by name, or ``latest``. Raises BadInput, which names the nearest run."""
     for candidate in (Path(name), reports / "runs" / name):
         if (candidate / "run.json").exists():
             return candidate.resolve()
@@ -223,11 +223,8 @@ def find(name: str, reports: Path = REPORTS) -> Path:
     names = [path.name for path in finished(reports)]
     if name == "latest" and not names:
         raise BadInput(f"there is no run yet; make one: {COMMAND} run rush --stage lua")
-    newest = ", ".join(names[:3]) or "none yet"
-    if near := nearest(name, ["latest", *names]):
-        raise BadInput(f"there is no run {name!r}. Did you mean {near!r}?")
-    places = f"Give a folder, a name below {reports / 'runs'}, or 'latest' (newest: {newest})"
-    raise BadInput(f"there is no run {name!r}. {places}")
+    listed_by = f"ls {shown(reports / 'runs')}"
+    raise BadInput(f"there is no run {name!r}. {suggestion(name, ['latest', *names], listed_by)}")
 
 
 def finished(reports: Path = REPORTS) -> list[Path]:

@@ -64,7 +64,7 @@ def run_lab(monkeypatch, capsys, tmp_path):
         (("diff", "ttl", "uid"), ["no stage 'uid'", "Did you mean 'uuid'"]),
         (("diff", "none"), ["follows no other stage"]),
         (("check", "yesterday"), ["no run 'yesterday'"]),
-        (("report", "yesterday"), ["no run 'yesterday'", "'latest'"]),
+        (("report", "yesterday"), ["no run 'yesterday'", "latest"]),
         (("experiment", "rety"), ["no command 'rety'. Did you mean 'retry'? `lab experiment --help` lists all.\n"]),
         (("experiment", "ttl", "--stage", "none"), ["a lock with a time to live", "the stage none does not have it"]),
         (("experiment", "retry", "--values", "1,two"), ["--values", "'1,two'"]),
