@@ -102,14 +102,13 @@ class Recorder:
 class History:
     """The evidence in a run folder, streamed. It can be read any number of times.
 
-    A line that cannot be read is left out, and counted: the rest of the evidence still counts. left_out: files that are not read
-    at all, because they have changed since the run.
+    A file is read up to its first error. left_out: files that are not read at all, because they have changed since the run.
     """
 
     def __init__(self, folder: Path, left_out: Collection[str] = ()) -> None:
         self.folder = folder
         self.left_out = frozenset(left_out)
-        self.damaged: dict[str, Damage] = {}  # by file: how many of its lines cannot be read, and the error of the first
+        self.damaged: dict[str, Damage] = {}  # by file: its first error
 
     @property
     def replicas(self) -> list[str]:
@@ -146,35 +145,18 @@ class History:
         return chain.from_iterable(self._blocks(name, decoder))  # passing items through a generator one by one is slow
 
     def _blocks(self, name: str, decoder: msgspec.json.Decoder[Any]) -> Iterator[Iterable[Any]]:
-        """Decode a file, many lines at a time; a block with a damaged line is decoded line by line."""
-        self.damaged.pop(name, None)  # it may have been read before
-        number, path = 0, self.folder / name
+        """Decode a file, many lines at a time."""
+        path = self.folder / name
         if name in self.left_out or not path.exists():
             return
         try:
             with path.open("rb") as file:
                 while lines := file.readlines(BLOCK):
-                    try:
-                        yield decoder.decode_lines(b"".join(lines))
-                    except UNREADABLE:
-                        yield self._one_by_one(name, lines, number, decoder)
-                    number += len(lines)
-        except OSError as error:
-            self._damage(name, error.strerror or str(error))
-
-    def _one_by_one(self, name: str, lines: list[bytes], before: int, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
-        """Decode lines, some of which may be damaged. before: how many lines of the file come before them."""
-        for number, line in enumerate(lines, before + 1):
-            try:
-                yield decoder.decode(line)
-            except UNREADABLE as error:
-                if line.endswith(b"\n"):
-                    self._damage(name, f"line {number}: {error}")
-
-    def _damage(self, name: str, detail: str) -> None:
-        """Count a line of a file that cannot be read. detail: its number and its error; the detail of the first line is kept."""
-        before = self.damaged.get(name, Damage(name, DamageKind.UNREADABLE_LINES, detail=detail))
-        self.damaged[name] = before._replace(n=before.n + 1)
+                    if not lines[-1].endswith(b"\n"):
+                        lines.pop()
+                    yield decoder.decode_lines(b"".join(lines))
+        except (OSError, *UNREADABLE) as error:
+            self.damaged[name] = Damage(name, DamageKind.UNREADABLE, detail=getattr(error, "strerror", None) or str(error))
 
 
 def journal_of(replica: str) -> str:

@@ -169,7 +169,7 @@ class DamageKind(StrEnum):
     MISSING = "missing"
     # it differs from the file that the run wrote
     CHANGED = "changed"
-    UNREADABLE_LINES = "unreadable_lines"
+    UNREADABLE = "unreadable"
     # run.json names a claim that this lab does not have
     UNKNOWN_CLAIM = "unknown_claim"
     # a replica left a note of a fault that faults.jsonl does not have
@@ -182,9 +182,7 @@ class Damage(NamedTuple):
     # the file's path in the run folder
     file: str
     kind: DamageKind
-    # how many lines
-    n: int = 0
-    # the error of the first line, or the name of the unknown claim or fault
+    # the error of the file, or the name of the unknown claim or fault
     detail: str = ""
 
 

@@ -241,7 +241,7 @@ def _nothing_broke(record: RunRecord, findings: Findings) -> tuple[Verdict, list
 
 def doubts(findings: Findings) -> list[Fact]:
     """Return every reason to doubt the evidence: damaged files, and accounts that disagree."""
-    damages = [Fact(Code.DAMAGED, one.n, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
+    damages = [Fact(Code.DAMAGED, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
     contradict = [Fact(Code.CLOCKS_CONTRADICT)] if findings.run.clocks.contradict else []
     return [*contradict, *damages, *findings.mismatches, *filter(None, [findings.account.disagreement])]
 

@@ -49,7 +49,7 @@ def fact(found: Fact, language: Language = ENGLISH) -> str:
     """Return one fact."""
     places = asdict(found) | {"name": found.code, "measure": found.name} | _lists(found, language)
     if found.code is Code.DAMAGED:
-        places["what"] = text("damage", found.name, language, found.n, detail=found.detail)
+        places["what"] = text("damage", found.name, language, detail=found.detail)
     if found.code is Code.ENDED:
         places["how"] = text("ended", found.name, language, detail=found.detail)
     if found.code is Code.MEASURE_SHORT:
