@@ -73,21 +73,6 @@ class Effect(StrEnum):
     OTHER = "other"
 
 
-# The replica itself causes these effects, at the failpoint. The injector causes all other effects, a moment later.
-DONE_BY_REPLICA = frozenset(
-    {
-        Effect.PROCESS_DIES,
-        Effect.PROCESS_STOPS,
-        Effect.REQUEST_FAILS,
-        Effect.REQUEST_HANGS,
-        Effect.REQUEST_WAITS,
-        Effect.REPLY_LOST,
-        Effect.RENEWAL_FAILS,
-        Effect.COMMAND_FAILS,
-        Effect.REPLY_DROPPED,
-    }
-)
-
 # These faults can take away the lock of any replica.
 AT_THE_STORE = frozenset(
     {
@@ -134,7 +119,7 @@ class FaultRecord(msgspec.Struct):
     late_writes: Number = 0
     # the effect of the fault
     effect: Effect = Effect.OTHER
-    # when the lab had finished its part of the fault, later on a busy machine; 0 before
+    # when the lab had finished its part of the fault, later on a busy machine; ``at_ns`` if it has no part; 0 before
     injected_ns: Number = 0
     # when the fault was done, so that the request at the failpoint could go on; 0 if it does not wait for that
     done_ns: Number = 0
@@ -145,7 +130,7 @@ class FaultRecord(msgspec.Struct):
     @property
     def began_ns(self) -> int:
         """Return when the fault began, in nanoseconds: at the failpoint, or when the lab had done its part."""
-        return self.at_ns if self.effect in DONE_BY_REPLICA else max(self.at_ns, self.injected_ns)
+        return max(self.at_ns, self.injected_ns)
 
     @property
     def phase(self) -> str:

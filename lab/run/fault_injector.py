@@ -21,7 +21,7 @@ from app.failpoints import ANSWERED_WITHIN_S, GRANTED_WITHIN_S, NOTE, answer, ma
 from lab.errors import LabFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_folder import described
-from lab.scenario.fault import Fault, System, kind_of
+from lab.scenario.fault import Fault, System, Target, kind_of
 
 LOOK_EVERY_S = 0.003
 
@@ -102,7 +102,7 @@ class _Injector(threading.Thread):
             done_ns = monotonic_ns()
         finally:
             answer(self.folder, record.name)
-        record.injected_ns = record.injected_ns or done_ns
+        record.injected_ns = record.injected_ns or (record.at_ns if fault.target is Target.REPLICA else done_ns)
         record.done_ns = done_ns if lab_first else 0
         self.over_ns[record.name] = (done_ns if lab_first else record.at_ns) + for_ns
         if lab_first and done_ns - record.at_ns > ANSWERED_WITHIN_S * 1e9:
