@@ -61,8 +61,6 @@ class ScenarioTable(msgspec.Struct):
     wait_ms: Time = 0
     lease_ms: Natural | None = None
     stock: Natural | None = None
-    store_nodes: Natural = 1
-    store_replica: bool = False
     faults: list[dict[str, Any]] = []
     notes: list[str] = []
 
