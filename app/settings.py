@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from app.shelf.plugins import nearest
+from app.shelf.plugins import suggestion
 
 PREFIX = "LAB_"
 LONGEST_MS = 86_400_000  # a day
@@ -134,9 +134,7 @@ class Settings:
         """Read the settings: flags win over the environment, the environment over the defaults. Raises SettingsError."""
         texts = {name.removeprefix(PREFIX).lower(): text for name, text in environ.items() if name.startswith(PREFIX)} | flags
         for name in sorted(texts.keys() - TYPES):
-            near = nearest(name, TYPES)
-            hint = f"Did you mean {PREFIX}{near.upper()}?" if near else f"The settings: {', '.join(sorted(TYPES))}"
-            raise SettingsError(f"there is no setting {name} ({PREFIX}{name.upper()}). {hint}")
+            raise SettingsError(f"there is no setting {name} ({PREFIX}{name.upper()}). {suggestion(name, sorted(TYPES))}")
         return Settings(**{name: _value(name, text) for name, text in texts.items()})
 
 

@@ -44,7 +44,7 @@ def test_password_is_never_shown():
 @every(
     "environ, words",
     [
-        ({"LAB_STGE": "lua"}, ["no setting stge (LAB_STGE)", "Did you mean LAB_STAGE?"]),
+        ({"LAB_STGE": "lua"}, ["no setting stge (LAB_STGE)", "Did you mean 'stage'?"]),
         ({"LAB_TTL_MS": "\u0663"}, ["setting ttl_ms (LAB_TTL_MS)", "Expected `int"]),
         ({"LAB_TTL_MS": "86400001"}, ["LAB_TTL_MS", "Expected `int` <= 86400000"]),
         ({"LAB_TTL_MS": "9" * 5000}, ["LAB_TTL_MS", "out of range"]),
