@@ -92,21 +92,16 @@ def limited(import_s: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def nearest(name: str, choices: Iterable[str]) -> str:
-    """Return the choice that is nearest to a misspelt name; empty if more than SLIP letters differ from each choice."""
-    choice = next(iter(get_close_matches(name, list(choices), n=1, cutoff=0.5)), "")
-    return choice if (len(name) + len(choice)) * (1 - SequenceMatcher(None, choice, name).ratio()) <= SLIP else ""
-
-
 def suggestion(name: str, choices: Iterable[str], listed_by: str = "") -> str:
     """Return a sentence with the nearest choice to an unknown name, or else with all choices.
 
     listed_by: a command that lists the choices, if there is one. The sentence then has this command instead of all choices.
     """
     names = list(choices)
-    near = nearest(name, names)
+    nearby = get_close_matches(name, names, n=MOST, cutoff=0.2)
+    likeness = SequenceMatcher(None, nearby[0], name).ratio() if nearby else 0.0
+    near = nearby[0] if likeness >= 0.5 and (len(name) + len(nearby[0])) * (1 - likeness) <= SLIP else ""
     if not listed_by:
         return f"Did you mean {near!r}?" if near else f"The choices: {', '.join(names)}."
-    nearby = ", ".join(get_close_matches(name, names, n=MOST, cutoff=0.2))
-    hint = f"Did you mean {near!r}? " if near else f"The nearest: {nearby}. " if nearby else ""
+    hint = f"Did you mean {near!r}? " if near else f"The nearest: {', '.join(nearby)}. " if nearby else ""
     return f"{hint}`{listed_by}` lists all."
