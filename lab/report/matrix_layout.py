@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
-from app.locks import OTHERS, part, stages
+from app.locks import part, stages
 from lab.language import Language
 from lab.paths import EXPECTED, INSTALLED
 from lab.report.chart import Mark
@@ -90,23 +90,14 @@ def written() -> dict[str, Any]:
 def layout(marks: Marks) -> Layout:
     """Return the layout of these marks. Rows and columns that are IMPOSSIBLE throughout are left out."""
     known = {place for place, mark in marks.items() if mark is not Mark.IMPOSSIBLE}
+    scenarios_found, stages_found = {scenario for scenario, _ in known}, {stage for _, stage in known}
     groups: dict[str, list[str]] = {}
-    for stage in _in_order({stage for _, stage in known}):
-        groups.setdefault(part(stage) if stage in stages() else OTHERS, []).append(stage)
-    return Layout(_rows({scenario for scenario, _ in known}), groups)
+    for stage in (name for name in stages() if name in stages_found):
+        groups.setdefault(part(stage), []).append(stage)
+    families = {family: [name for name in names if name in scenarios_found] for family, names in written()["expected"].items()}
+    return Layout({family: names for family, names in families.items() if names}, groups)
 
 
 def in_words(scenario: str, language: Language = Language.ENGLISH) -> str:
     """Return a scenario's name as words."""
     return translated(f"scenario_name.{scenario}", scenario.replace("_", " "), language)
-
-
-def _rows(names: set[str]) -> dict[str, list[str]]:
-    listed = {family: [name for name in members if name in names] for family, members in written()["expected"].items()}
-    unlisted = sorted(names - {name for members in listed.values() for name in members})
-    return {family: members for family, members in {**listed, OTHERS: unlisted}.items() if members}
-
-
-def _in_order(names: set[str]) -> list[str]:
-    shelf = list(stages())
-    return [*(name for name in shelf if name in names), *sorted(names - set(shelf))]

@@ -5,7 +5,7 @@ from lab.language import Language
 from lab.report import matrix_page, reference
 from lab.report.chart import Mark
 from lab.report.matrix import Cell, Origin
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, OTHERS, completed, layout, mark, marks, written
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, completed, layout, mark, marks, written
 from lab.scenario import reader
 from lab.story.say import text
 from tests.every import every
@@ -65,22 +65,18 @@ MADE = {
     ("rush", "lua"): Mark.KEPT,
     ("rush", "uuid"): Mark.KEPT,
     ("rush", "ttl"): Mark.KEPT,
-    ("rush", "mine"): Mark.KEPT,
     ("nested", "lua"): Mark.LATE,
     ("nested", "uuid"): Mark.LATE,
     ("nested", "ttl"): Mark.STUCK,
-    ("nested", "mine"): Mark.LATE,
-    ("own", "lua"): Mark.LOST,
-    ("own", "uuid"): Mark.LOST,
 }
 
 
 def test_order_of_the_columns():
-    """The stages of a group are in the order of the ladder, and own locks come last."""
+    """The stages of a group are in the order of the ladder, the scenarios of a family in that of docs/expected.toml."""
     plan = layout(MADE)
 
-    assert plan.columns == {"one_key": ["ttl", "uuid", "lua"], OTHERS: ["mine"]}
-    assert plan.rows == {"at_once": ["rush"], "again": ["nested"], OTHERS: ["own"]}
+    assert plan.columns == {"one_key": ["ttl", "uuid", "lua"]}
+    assert plan.rows == {"at_once": ["rush"], "again": ["nested"]}
 
 
 def test_untried_is_not_impossible():
