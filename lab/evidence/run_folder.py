@@ -145,8 +145,11 @@ def described(error: Exception) -> str:
 def take_abandoned(reports: Path = REPORTS) -> list[Path]:
     """Rename the unfinished runs of killed labs to failed runs, and remove empty ones. Return the new paths."""
     taken = []
-    with contextlib.suppress(OSError):  # if the folder cannot be written, nothing is taken
-        for path in _abandoned(reports):
+    for path in sorted((reports / "runs").glob(".*.part")):
+        with contextlib.suppress(OSError), contextlib.ExitStack() as until_taken:  # a lab has locked it, or it cannot be renamed
+            lock = os.open(path, os.O_RDONLY)
+            until_taken.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if any(file.is_file() for file in path.rglob("*")):
                 taken.append(path.rename(path.with_suffix(".failed")))
             else:
@@ -235,21 +238,11 @@ def finished(reports: Path = REPORTS) -> list[Path]:
 
 def clean(keep: int, reports: Path = REPORTS) -> list[Path]:
     """Remove all but the newest ``keep`` runs, all failed runs, and the remains of killed labs. Return the removed folders."""
-    failed = sorted((reports / "runs").glob(".*.failed"))
-    gone = [*finished(reports)[keep:], *failed, *_abandoned(reports)]
+    take_abandoned(reports)
+    gone = [*finished(reports)[keep:], *sorted((reports / "runs").glob(".*.failed"))]
     for path in gone:
         shutil.rmtree(path)
     latest = reports / "runs" / "latest"
     if latest.is_symlink() and not latest.exists():
         latest.unlink()
     return gone
-
-
-def _abandoned(reports: Path) -> Iterator[Path]:
-    """Yield the folders of unfinished runs that no lab has locked. Each stays locked until the caller takes the next one."""
-    for path in sorted((reports / "runs").glob(".*.part")):
-        with contextlib.suppress(BlockingIOError, FileNotFoundError), contextlib.ExitStack() as until_next:
-            lock = os.open(path, os.O_RDONLY)
-            until_next.callback(os.close, lock)
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield path
