@@ -241,17 +241,19 @@ AnyEvent = (
 
 
 class LineFile:
-    """A file to which lines are appended, each by one ``write``. After the first failure, each later append fails as well."""
+    """Append records to a file as lines of JSON, each by one ``write``. After the first failure, each later append fails."""
 
     def __init__(self, path: Path) -> None:
         self.failure: OSError | None = None  # why a line could not be written
         self._path = path
+        self._encode = msgspec.json.Encoder().encode
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
-    def append(self, line: bytes) -> None:
-        """Append a line. Raises OSError; after the first OSError, every call raises it."""
+    def append(self, record: msgspec.Struct) -> None:
+        """Append a record. Raises OSError; after the first OSError, every call raises it."""
         if self.failure is not None:
             raise self.failure
+        line = self._encode(record) + b"\n"
         try:
             written = os.write(self._file, line)
             if written == len(line):
@@ -275,7 +277,6 @@ class Journal:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._encode = msgspec.json.Encoder().encode
         self._file = None if path is None else LineFile(path)
         self.on = self._file is not None
         self.record(Started(request="", started_ns=monotonic_ns(), pid=os.getpid()))
@@ -283,7 +284,7 @@ class Journal:
     def record(self, event: AnyEvent) -> None:
         """Append one event. Raises OSError."""
         if self._file is not None:
-            self._file.append(self._encode(event) + b"\n")
+            self._file.append(event)
 
     @property
     def failure(self) -> str:

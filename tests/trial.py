@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from lab.evidence.history import Outcome, Recorder, Request, outcome_of
+from app.journal import LineFile
+from lab.evidence.history import Outcome, Request, outcome_of
 from lab.judge.judgement import Judgement, Verdict
 from lab.load.locust import RECORD
 from lab.pipeline import by_locust, conduct
@@ -74,13 +75,13 @@ def by_threads(scenario: Scenario) -> Drive:
     """Return a drive for a closed loop: each user is a thread, and sends its next request when it has its answer."""
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        recorder, numbers = Recorder(folder / RECORD), iter(range(scenario.requests))
+        record, numbers = LineFile(folder / RECORD), iter(range(scenario.requests))
 
         def user() -> None:
             host, port = system.address.split(":")
             connection = HTTPConnection(host, int(port), timeout=scenario.request_timeout_s)
             for request in sent(connection, numbers):
-                recorder.record(request)
+                record.append(request)
             connection.close()
 
         with ThreadPoolExecutor(scenario.users) as users:

@@ -1,8 +1,8 @@
 """Read the history of a run: the records of the replicas and of the load in order of time, never all in memory.
 
 The replicas' record is their journals (``journal/<replica>.jsonl``, events of ``app.journal``). The load's record is
-``requests.jsonl``, one line for each request, which the locustfiles write with this module. ``server.jsonl`` has the reports of
-the lock's store on its keys.
+``requests.jsonl``, one line for each request, which the locustfiles write. ``server.jsonl`` has the reports of the lock's store
+on its keys.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from app.journal import AnyEvent, LineFile, Number
+from app.journal import AnyEvent, Number
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_record import Damage, DamageKind
 
@@ -85,18 +85,6 @@ def outcome_of(status: int, replica: str, sold_out: bool = False) -> Outcome:
         done = Outcome.SOLD_OUT if sold_out else Outcome.ACKNOWLEDGED
         return done if replica else Outcome.UNKNOWN
     return Outcome.FAILED if status == 503 or 400 <= status < 500 else Outcome.UNKNOWN
-
-
-class Recorder:
-    """Append one line for each request. Several processes may share the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = LineFile(path)
-        self._encode = msgspec.json.Encoder().encode
-
-    def record(self, request: Request) -> None:
-        """Append one request. Raises OSError."""
-        self._file.append(self._encode(request) + b"\n")
 
 
 class History:

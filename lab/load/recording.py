@@ -20,8 +20,9 @@ from geventhttpclient.connectionpool import ConnectionPool
 from locust.runners import WorkerRunner
 from locust.stats import PERCENTILES_TO_REPORT, StatsCSV
 
+from app.journal import LineFile
 from lab.errors import ExitStatus, in_short
-from lab.evidence.history import Outcome, Recorder, Request, outcome_of
+from lab.evidence.history import Outcome, Request, outcome_of
 from lab.interrupts import end_with_parent
 
 
@@ -51,7 +52,7 @@ class Recording:
     def __init__(self, events: Any) -> None:
         """Add the option ``--record`` to Locust, and listen to its events. events: Locust's events."""
         self.path: Path | None = None
-        self._recorder: Recorder | None = None
+        self._file: LineFile | None = None
         self._open: dict[str, tuple[int, int]] = {}  # by the name of a request without an answer: when it was due and sent
         self._is_over = False
         self._local_worker = False  # started by the master, and not in a container of its own
@@ -81,7 +82,7 @@ class Recording:
     def _record(self, request_id: str, status: int = 0, body: bytes | None = None) -> None:
         end_ns = monotonic_ns()
         times = self._open.pop(request_id, None)
-        if self._recorder is None or times is None:
+        if self._file is None or times is None:
             return
         try:
             answer = decode(body or b"{}")
@@ -91,7 +92,7 @@ class Recording:
         value = answer.value if outcome is Outcome.ACKNOWLEDGED else None
         with self._written():
             worker = os.environ.get("LAB_WORKER", "")  # in a container
-            self._recorder.record(Request(request_id, *times, end_ns, outcome, status, answer.replica, value, worker))
+            self._file.append(Request(request_id, *times, end_ns, outcome, status, answer.replica, value, worker))
 
     @contextmanager
     def _written(self) -> Iterator[None]:
@@ -117,7 +118,7 @@ class Recording:
     def _begin(self, environment: Any, **_: Any) -> None:
         path = os.environ.get("LAB_RECORD") or environment.parsed_options.record
         self.path = Path(path) if path else None
-        self._recorder = Recorder(self.path) if self.path else None
+        self._file = LineFile(self.path) if self.path else None
 
     def _complete_tables(self, environment: Any, **_: Any) -> None:
         """Write Locust's tables again, with the requests of the last second: Locust itself writes them once a second."""

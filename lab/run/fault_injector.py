@@ -95,7 +95,6 @@ class _Injector(threading.Thread):
         """Do the lab's part, then let the request at the failpoint go on; with ``lab_first``, ``for_ms`` counts from then on."""
         record.kind, record.failpoint, record.effect = kind_of(fault), fault.at, fault.effect
         self.active.append((fault, record))
-        lab_first, for_ns = fault.injection(record.name).lab_first, fault.for_ms * 1_000_000
         try:
             with _named_failure(record, "injected"):
                 fault.inject(self.system, record)
@@ -103,9 +102,9 @@ class _Injector(threading.Thread):
         finally:
             answer(self.folder, record.name)
         record.injected_ns = record.injected_ns or (record.at_ns if fault.target is Target.REPLICA else done_ns)
-        record.done_ns = done_ns if lab_first else 0
-        self.over_ns[record.name] = (done_ns if lab_first else record.at_ns) + for_ns
-        if lab_first and done_ns - record.at_ns > ANSWERED_WITHIN_S * 1e9:
+        record.done_ns = done_ns if fault.lab_first else 0
+        self.over_ns[record.name] = (record.done_ns or record.at_ns) + fault.for_ms * 1_000_000
+        if record.done_ns - record.at_ns > ANSWERED_WITHIN_S * 1e9:
             raise LabFailed(f"the fault {record.name} came too late: the request at the failpoint had gone on before")
 
     def recover(self, fault: Fault, record: FaultRecord) -> None:

@@ -195,8 +195,8 @@ class _Process:
             lock = self.lock(self.store, *arguments)
             nested = Twice(lock, self.lock(self.store, *arguments), work) if task.nested else lock
             answer = work.run(lambda: nested)
-            if answer.wrote != work.written.value:
-                ended = Ended(WRONG_ANSWER, why=f"it answered with {answer.wrote!r}, and its work wrote {work.written.value!r}")
+            if answer.value != work.written.value:
+                ended = Ended(WRONG_ANSWER, why=f"it answered with {answer.value!r}, and its work wrote {work.written.value!r}")
         except NotExplored:
             raise
         except Exception as error:  # noqa: BLE001 - an error of the lock, the resource or their client is a result, as it is under load

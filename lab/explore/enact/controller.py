@@ -14,8 +14,9 @@ from pathlib import Path
 from time import monotonic_ns
 from typing import Any
 
+from app.journal import LineFile
 from app.request.steps import GO, REPLY
-from lab.evidence.history import REQUESTS, Recorder, Request, outcome_of
+from lab.evidence.history import REQUESTS, Request, outcome_of
 from lab.servers.ports import free_port
 from lab.servers.server import LOOPBACK, Server
 
@@ -128,14 +129,11 @@ def send_request(request: str, replica: Server, folder: Path, timeout_s: float) 
     start_ns = monotonic_ns()
     status, name, value = 0, "", None
     connection = http.client.HTTPConnection(replica.host, replica.port, timeout=timeout_s)
-    try:
+    # without an answer, or with half of one, the outcome is unknown
+    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException, ValueError):
         connection.request("POST", "/increment", headers={"X-Request-ID": request})
         response = connection.getresponse()
         status, body = response.status, json.loads(response.read())
         name, value = body.get("replica", ""), body.get("value")
-    except (OSError, http.client.HTTPException, ValueError):
-        pass  # no answer, or half of one: the outcome is unknown
-    finally:
-        connection.close()
-    outcome = outcome_of(status, name)
-    Recorder(folder / REQUESTS).record(Request(request, start_ns, start_ns, monotonic_ns(), outcome, status, name, value))
+    times = start_ns, start_ns, monotonic_ns()
+    LineFile(folder / REQUESTS).append(Request(request, *times, outcome_of(status, name), status, name, value))

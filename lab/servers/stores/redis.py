@@ -14,7 +14,6 @@ from pathlib import Path
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -126,7 +125,6 @@ class RedisEvents:
             self._subscribe()
         self._node, self._port, self._host = node, port, host
         self._file = LineFile(path)
-        self._encode = msgspec.json.Encoder().encode
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._listen, name="redis events", daemon=True)
         self._thread.start()
@@ -173,4 +171,4 @@ class RedisEvents:
 
     def _write(self, message: dict[str, Any]) -> None:
         event = message["channel"].rpartition(":")[2]
-        self._file.append(self._encode(KeyEvent(monotonic_ns(), event, message["data"], self._node)) + b"\n")
+        self._file.append(KeyEvent(monotonic_ns(), event, message["data"], self._node))
