@@ -140,7 +140,7 @@ class Increment:
         self.read = self.resource.read(grant)
         read_ns = monotonic_ns()
         if self.read is not None and self.stock is not None and self.read >= self.stock:
-            self.sold_out(reading_ns)
+            self.sold_out()
             return Write(value=self.read, overwrote=self.read, sold_out=True)
         self.context.enter(THINK)
         if self.work_ms:
@@ -153,7 +153,7 @@ class Increment:
         self.writing_ns = monotonic_ns()
         self.written = write = self.write(self.resource, value, grant)
         if write.sold_out:
-            self.sold_out(reading_ns)
+            self.sold_out()
             return write
         if write.repeated:
             self.record(Refusal, refused_ns=monotonic_ns(), why=f"this request wrote {write.value} before")
@@ -167,9 +167,9 @@ class Increment:
                 self.wrote_again(self.receipt)
         return write
 
-    def sold_out(self, reading_ns: int) -> None:
+    def sold_out(self) -> None:
         """Journal that nothing is left to sell. This is an answer, and no error: the lock is released as usual."""
-        self.record(SoldOut, reading_ns=reading_ns, sold_out_ns=monotonic_ns(), read=self.read)
+        self.record(SoldOut, sold_out_ns=monotonic_ns())
 
     def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
         """Write to the resource; journal a refusal. Raises Refused."""

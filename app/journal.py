@@ -115,11 +115,8 @@ class WroteLate(JournalEvent, tag="wrote_late"):
 class SoldOut(JournalEvent, tag="sold_out"):
     """Nothing was left to sell: the request wrote nothing, but has its answer."""
 
-    reading_ns: Number
     # when the request knew it
     sold_out_ns: Number
-    # how many items had been sold, as the request read it; None if the resource reads and writes in one command
-    read: Number | None
     moment = "sold_out_ns"
 
 

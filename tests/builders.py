@@ -105,7 +105,7 @@ class Made:
         self.line(journal, Got(**about, key="lock", asked_ns=max(0, got - 1), got_ns=got, commands=1))
         if read is None:
             self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=None, value=None))
-        self.line(journal, SoldOut(**about, reading_ns=reading, sold_out_ns=releasing, read=read))
+        self.line(journal, SoldOut(**about, sold_out_ns=releasing))
         times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2}
         self.line(journal, Released(**about, **times, result="ok", commands=1, answer="1", command="DEL"))
         return self.answer(request, "sold_out", replica, got, releasing)
