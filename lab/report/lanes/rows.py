@@ -53,10 +53,9 @@ class Rows(View):
         super().__init__(since, until)
         self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
         self.is_crowded = len(self.visible) > MOST_READS
-        locks = picture.lock_keys
-        lives = [life for life in picture.lives if life.place in locks]
         self.votes = [vote for vote in picture.votes if vote.born <= until and vote.end(picture.end) >= since]
-        self.lives = [life for life in lives if life.born <= until and life.removed(picture.end) >= since and not self.votes]
+        lives = () if self.votes else picture.lives
+        self.lives = [life for life in lives if life.born <= until and life.removed(picture.end) >= since]
         self.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until and picture.renews(renewal)]
         self.writes = [held for held in self.visible if held.wrote_in != NEVER and since <= held.wrote_in <= until]
         self.lanes: list[Lane] = []
