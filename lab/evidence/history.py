@@ -14,7 +14,7 @@ from heapq import merge
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -108,7 +108,7 @@ class History:
         """Read the load's record, in the order in which requests ended."""
         return self._read(REQUESTS, msgspec.json.Decoder(Request))
 
-    def stamped(self, shifted: Shifted | None = None) -> Iterator[Stamped[AnyEvent]]:
+    def stamped(self, shifted: Shifted | None = None) -> Iterator[Stamped]:
         """Read all replicas' events as (when, replica, event), in the order of time.
 
         shifted: turns a stamp of a replica into a stamp of the lab's clock, if the replicas have several clocks. The events then
@@ -152,17 +152,9 @@ def journal_of(replica: str) -> str:
     return f"journal/{replica}.jsonl"
 
 
-class Timed(Protocol):
-    """An item with a stamp."""
-
-    @property
-    def at_ns(self) -> int: ...
-
-
-T = TypeVar("T", bound=Timed)
 Shifted = Callable[[str, int], int]  # takes a replica and a stamp of its clock
 LENGTHS = ("ran_ns", "queued_ns")  # the fields of events that are lengths of time; all others in ns are moments
-Stamped = tuple[int, str, T]  # time, stream, item: the stamp is computed once, and used for sorting many times
+Stamped = tuple[int, str, AnyEvent]  # time, replica, event: the stamp is computed once, and used for sorting many times
 WHEN = itemgetter(0)
 
 
@@ -179,7 +171,7 @@ def _moments(kind: type[AnyEvent]) -> list[str]:
     return [name for name in kind.__struct_fields__ if name.endswith("_ns") and name not in LENGTHS]
 
 
-def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[Stamped[T]]:
+def in_order(streams: dict[str, Iterator[AnyEvent]], chunk: int = CHUNK) -> Iterator[Stamped]:
     """Merge streams that are nearly in order into one stream in order.
 
     Threads of a replica may write their lines in another order than they stamped them, but never ``chunk`` lines apart.
@@ -187,9 +179,9 @@ def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[St
     return merge(*(_sorted(name, items, chunk) for name, items in streams.items()), key=WHEN)
 
 
-def _sorted(name: str, items: Iterator[T], chunk: int) -> Iterator[Stamped[T]]:
+def _sorted(name: str, items: Iterator[AnyEvent], chunk: int) -> Iterator[Stamped]:
     """Yield a stream in order. The last ``chunk`` items are held back: a later line may belong before them."""
-    held: list[Stamped[T]] = []
+    held: list[Stamped] = []
     while fresh := [(item.at_ns, name, item) for item in islice(items, chunk)]:
         held += fresh
         held.sort(key=WHEN)  # nearly sorted items are sorted in linear time
