@@ -137,10 +137,6 @@ class NotOwner(Exception):  # noqa: N818 - as above
         super().__init__(f"{owner} released {key} but did not hold it")
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Grant:
     """The grant of a lock: its holder gets it from the lock, and hands it to the resource with each read and write."""
@@ -152,7 +148,7 @@ class Grant:
     # the holder's name at the lock's store, unique among holders; empty if the resource does not need it
     owner: str = ""
     # asks the lock whether the grant is still valid; a stage that cannot know answers yes
-    still_mine: Callable[[], bool] = _always
+    still_mine: Callable[[], bool] = lambda: True
 
 
 Work = Callable[[Grant], Result]
