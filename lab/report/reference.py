@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
-from app.lock import Stage
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.paths import REFERENCE
 from lab.report import matrix, run_data
 from lab.report.matrix import Cell
 from lab.report.run_data import Result
-from lab.scenario import reader
-from lab.scenario.scenario import Scenario
 from lab.text import thousands
 
 COUNTS = ("requests", "acknowledged", "failed", "unknown", "writes", "final", "lost", "duplicated")
@@ -29,27 +25,9 @@ def ladder() -> list[Result]:
 
 @cache
 def cells() -> list[Cell]:
-    """Return the cells of the reference matrix that are still current (``current``); none in an image, which lacks the matrix."""
+    """Return the cells of the reference matrix; none in an image, which lacks the matrix."""
     kept = REFERENCE / "matrix"
-    return current(matrix.read(kept).cells) if (kept / "matrix.json").exists() else []
-
-
-def current(measured: Sequence[Cell]) -> list[Cell]:
-    """Return the cells whose scenario tests the same claim as when they were measured, and still fits the stage.
-
-    All other cells were measured before a scenario or a claim changed, or before the stage made or withdrew the claim. They
-    prove nothing about today's stage.
-    """
-    shelf, ladder = {name: reader.load(name) for name in reader.names()}, stages()
-    known = (cell for cell in measured if cell.scenario in shelf and cell.stage in ladder)
-    return [cell for cell in known if _is_current(cell, shelf[cell.scenario], ladder[cell.stage])]
-
-
-def _is_current(cell: Cell, today: Scenario, stage: Stage) -> bool:
-    if today.tests.name != cell.claim:
-        return False
-    was_claimed = {"KEPT": True, "BROKEN": True, "ADMITTED": False}.get(cell.verdict, today.tests in stage.claims)
-    return not cell.verdict or (not today.misfit(stage) and was_claimed == (today.tests in stage.claims))
+    return matrix.read(kept).cells if (kept / "matrix.json").exists() else []
 
 
 def measured_cells(stage: str, scenario: str = "") -> list[Cell]:

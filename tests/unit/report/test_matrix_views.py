@@ -145,19 +145,11 @@ def test_page_has_origin_and_rounds(tmp_path):
     assert ORIGIN.sentence() in html
 
 
-@every(
-    "changes, quoted",
-    [
-        ({}, True),
-        ({"scenario": "retired"}, False),
-        ({"stage": "retired"}, False),
-        ({"claim": "fair"}, False),  # the scenario tested another claim when the cell was measured
-        ({"stage": "none"}, False),  # the scenario fitted the stage when the cell was measured, and no longer does
-        ({"stage": "none", "verdict": ""}, True),  # the cell was not run
-    ],
-)
-def test_old_cells_are_not_quoted(changes, quoted):
-    """A cell that was measured before its scenario or its claim changed is not quoted."""
-    cell = Cell(**{"stage": "lua", "scenario": "holder_crash", "claim": "freed_after_crash", "verdict": "KEPT"} | changes)
+def test_kept_cells_are_of_todays_lab():
+    """Each kept cell tests the claim that its scenario tests today, fits its stage, and was judged by what the stage promises."""
+    shelf, ladder = {name: reader.load(name) for name in reader.names()}, stages()
 
-    assert reference.current([cell]) == ([cell] if quoted else [])
+    for one in reference.cells():
+        scenario, stage = shelf[one.scenario], ladder[one.stage]
+        assert (one.claim, scenario.misfit(stage)) == (scenario.tests.name, None), one
+        assert one.verdict not in (("ADMITTED",) if scenario.tests in stage.claims else ("KEPT", "BROKEN")), one
