@@ -23,9 +23,8 @@ SLIP = 4  # how many letters a misspelt name may lack or have too many; two lett
 
 def names(package: str) -> list[str]:
     """Return the names of a package's files, sorted. The package is given by its module name."""
-    loaded = sys.modules.get(package)  # if not, the package is searched and not imported: some need a store's library
-    spec = None if loaded else importlib.util.find_spec(package)
-    folders = loaded.__path__ if loaded else (spec and spec.submodule_search_locations) or []
+    spec = importlib.util.find_spec(package)  # this imports no file of the package: some need a store's library
+    folders = (spec and spec.submodule_search_locations) or []
     files = [file for folder in folders for file in os.listdir(folder)]  # noqa: PTH208 - quick, because it is asked often
     return sorted({file.removesuffix(".py") for file in files if file.endswith(".py")} - {"__init__"})
 

@@ -71,7 +71,7 @@ def headed(finding: str, conditions: str, height_in: float) -> Figure:
 
 
 def conditions(results: Sequence[Result], language: Language = ENGLISH, with_names: bool = True) -> str:
-    """Return the common conditions of the runs in words. named: whether the names of their scenarios come first."""
+    """Return the common conditions of the runs in words. with_names: whether the names of their scenarios come first."""
     first, *rest = [result.record.scenario for result in results]
     common = {name: first.get(name) for name in CONDITIONS if all(scenario.get(name) == first.get(name) for scenario in rest)}
     names = dict.fromkeys(scenario["name"] for scenario in (first, *rest) if with_names)
