@@ -147,8 +147,7 @@ def in_short(cell: Cell, language: Language = ENGLISH) -> str:
         return text("cell", "lost_otherwise", language, cell.lost)
     if cell.verdict in ("KEPT", "VOID", "UNSEEN"):
         return text("cell", cell.verdict, language)
-    damage = _damage(cell, language)
-    return text("cell", "broken", language, damage=damage) if cell.verdict == "BROKEN" else damage
+    return _damage(cell, language)
 
 
 def lost_otherwise(cell: Cell) -> bool:
