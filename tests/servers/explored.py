@@ -37,18 +37,6 @@ def exploring(real, name: str | Path, servers: int | None = None) -> Iterator[Ex
         yield explorer
 
 
-class TreeOfMoments(Tree):
-    """A tree in which the same step at two moments leads to two nodes, also if the code did not read the clock."""
-
-    def __init__(self, program, number, at_ms=0):
-        super().__init__(program, number, at_ms, folds=False)
-        self.moments: dict[int, dict[Any, int]] = {}
-
-    def step(self, node, thread, result, at_ms):
-        self._at_any_time = self.moments.setdefault(at_ms, {})
-        return super().step(node, thread, result, at_ms)
-
-
 def without_symmetry(world: World) -> None:
     """Treat equal servers as different."""
     world.symmetry = None
@@ -57,12 +45,6 @@ def without_symmetry(world: World) -> None:
 def without_unnoticed(world: World) -> None:
     """Order all commands, also if no client can notice their order."""
     world.unnoticed = None
-
-
-def without_timeless(world: World) -> None:
-    """Treat the same step at two moments as two steps."""
-    world.close()
-    world.trees = [TreeOfMoments(world.program, number) for number in range(len(world.trees))]
 
 
 def without_memory(world: World) -> None:
@@ -75,14 +57,13 @@ def without_memory(world: World) -> None:
 Switch = tuple[Callable[[World], None] | None, bool, dict[str, Any]]
 OF_ONE_SERVER: dict[str, Switch] = {
     "symmetry": (None, False, {}),
-    "steps at any time": (without_timeless, True, {}),
     "memory": (without_memory, True, {}),
 }
 
 
 def plain(world: World) -> None:
     """Switch everything off."""
-    for one in (without_symmetry, without_unnoticed, without_timeless):
+    for one in (without_symmetry, without_unnoticed, without_memory):
         one(world)
 
 

@@ -100,9 +100,8 @@ class Replica:
     def __init__(self, number: int, modules: Any, drawing: Any, nap_ms: int, at_ms: int) -> None:
         """Make a replica with its own copies of modules. at_ms: the time on its clock."""
         self.number, self.modules, self.drawing = number, modules, drawing
-        self.nap_ms, self.clock_ms = nap_ms, at_ms
+        self.nap_ms, self.now_ms = nap_ms, at_ms
         self.pid = PIDS_FROM + number
-        self.looked_at_clock = False  # in this step
         self.threads: list[Thread] = []
         self.thread: Any = None  # the thread that runs now
         self.marks: list[tuple[int, Mark]] = []  # the marks of this step: the number of the request, and the mark
@@ -117,12 +116,6 @@ class Replica:
         self._hub: Any = None
 
     # for the code that runs in it
-
-    @property
-    def now_ms(self) -> int:
-        """Return the time on the clock, for code whose behaviour depends on it."""
-        self.looked_at_clock = True
-        return self.clock_ms
 
     def wait(self, operation: Operation) -> Any:
         """Let the running thread wait for an operation, and return its result."""
@@ -166,7 +159,7 @@ class Replica:
         if self.now_ms > moment_ms:
             moment_ms, naps = self.naps = self.now_ms, {}
         naps[self.thread.number] = number = naps.get(self.thread.number, 0) + 1
-        at_ms = self.clock_ms + self.nap_ms
+        at_ms = self.now_ms + self.nap_ms
         self.wait(Nap(at_ms) if number <= MOST_NAPS else Until(at_ms))
 
     def command(self, sent: CommandSent | FanOut) -> Any:
@@ -248,8 +241,7 @@ class Replica:
         inputs: for each, the number of the thread, the result of its operation, and the time on the clock in milliseconds.
         """
         with self._entered():
-            for thread, result, now_ms in inputs:
-                self.clock_ms, self.looked_at_clock = now_ms, False
+            for thread, result, self.now_ms in inputs:
                 self.marks.clear()
                 self._switch(self.threads[thread], result)
                 self._run()

@@ -23,17 +23,14 @@ import uuid
 import warnings
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 from types import CoroutineType, ModuleType
 from typing import Any
 
-import redis
 from greenlet import GreenletExit
 
 from lab.explore.code import draws
 from lab.explore.code.replica import current, or_real, running
 from lab.explore.model import EPOCH_MS
-from lab.paths import HOME
 
 OWN = "lab.explore."  # in its modules nothing is replaced
 NODE = b"\x02lab\x00\x01"  # the machine in a uuid1: all processes are on one machine
@@ -43,21 +40,6 @@ THREADS_FROM = 1 << 40  # the first number that ``threading.get_ident`` returns 
 _real = {name: getattr(time, name) for name in ("sleep", "monotonic", "time", "gmtime", "localtime", "ctime", "strftime")}
 
 
-# code that reads the clock only to record durations: the lab's journal, and redis-py's statistics
-JOURNAL = frozenset(str(HOME / "app" / name) for name in ("increment.py", "journal.py", "request/context.py"))
-STATISTICS = frozenset(str(Path(redis.__file__).parent / name) for name in ("client.py", "connection.py", "asyncio/client.py"))
-TIMED = frozenset(
-    ("_execute_command", "execute_command", "_execute", "immediate_execute_command", "execute", "get_connection", "_reconnect")
-)
-
-
-def stopwatch_ms() -> int:
-    """Return the time on the clock for the caller of a function of ``time``. To record a duration does not count as a read."""
-    here, caller = current(), sys._getframe(3).f_code  # noqa: SLF001 - as the module traceback does
-    is_record = caller.co_filename in JOURNAL or (caller.co_name in TIMED and caller.co_filename in STATISTICS)
-    return here.clock_ms if is_record else here.now_ms
-
-
 def now_s() -> float:
     """Return the time of day on the clock of the search."""
     return (EPOCH_MS + current().now_ms) / 1000
@@ -65,8 +47,8 @@ def now_s() -> float:
 
 TIME: dict[str, Callable[..., Any]] = {
     "sleep": lambda duration_s: current().sleep(duration_s),
-    "monotonic": lambda: stopwatch_ms() / 1000,
-    "monotonic_ns": lambda: stopwatch_ms() * 1_000_000,
+    "monotonic": lambda: current().now_ms / 1000,
+    "monotonic_ns": lambda: current().now_ms * 1_000_000,
     "perf_counter": lambda: (STOPWATCH_MS + current().now_ms) / 1000,
     "perf_counter_ns": lambda: (STOPWATCH_MS + current().now_ms) * 1_000_000,
     "time": now_s,

@@ -1,9 +1,7 @@
 """Learn a stage's code as a tree: the inputs of a replica so far → the operations for which its threads wait now.
 
 A node is learned by running the real code from its start with these inputs. No store is needed. Between two operations the code
-depends on nothing else, so each node is learned once, for all schedules that go through it. If the code does not read the clock
-in a step, the step leads to the same node at all times. Source: a clock that nothing reads is no part of a state (Daws and
-Yovine, "Reducing the Number of Clock Variables of Timed Automata").
+depends on nothing else but the clock, so each node is learned once, for all schedules that go through it.
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ class Input(NamedTuple):
 class Node(NamedTuple):
     """A replica after its inputs."""
 
-    # if the same node is reached at several times: the inputs that reached it first
     inputs: tuple[Input, ...]
     # the operation of each thread; None for a thread that has ended
     pending: tuple[Operation | None, ...]
@@ -65,9 +62,8 @@ class Tree:
     def __init__(self, program: Program, number: int, at_ms: int = 0, folds: bool = True) -> None:
         """Begin with the root. at_ms: the time at the start. folds: beside background threads, equal memories are one node."""
         self.program, self.number, self.at_ms, self.folds = program, number, at_ms, folds
-        # by node, thread and result, and by the time if the code reads it: the next node
+        # by node, thread, result and time: the next node
         self._children: dict[tuple[int, int, Any, int], int] = {}
-        self._at_any_time: dict[tuple[int, int, Any], int] = {}
         # by node: a replica that waits there and can continue once. Most steps follow the newest nodes
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
@@ -77,20 +73,14 @@ class Tree:
 
     def step(self, node: int, thread: int, result: Any, at_ms: int) -> int:
         """Return the node after a thread was given a result, and learn it if it is new. at_ms: the time on the clock."""
-        following = self._at_any_time.get((node, thread, result))
-        if following is None:
-            following = self._children.get((node, thread, result, at_ms))
+        following = self._children.get((node, thread, result, at_ms))
         if following is None:
             happened = Input(thread, result, at_ms)
             inputs = (*self.nodes[node].inputs, happened)
             standing = self._standing.pop(node, None)
             replica = standing or self.program.start(self.number, self.at_ms)
             replica.resume((happened,) if standing else inputs)
-            following = self._folded(self._number(replica, inputs, node), replica)
-            if replica.looked_at_clock:
-                self._children[node, thread, result, at_ms] = following
-            else:
-                self._at_any_time[node, thread, result] = following
+            following = self._children[node, thread, result, at_ms] = self._folded(self._number(replica, inputs, node), replica)
         return following
 
     def _folded(self, number: int, replica: Replica) -> int:
