@@ -116,3 +116,18 @@ def test_steps_of_the_loss_one_by_one(browser, lost):
     assert steps.locator("[aria-current=step]").inner_text().endswith("A writes 1.")
     steps.get_by_role("button", name="All steps").click()
     assert steps.locator("[aria-current=step]").count() == 0
+
+
+def test_saved_picture_names_its_run(browser, lost):
+    """A picture that is saved has the title and the name of its run below it, as SVG and as PNG."""
+    page = browser.open(lost)
+    for place in (page.locator("#five-steps"), page.locator("#windows .window:visible")):
+        with page.expect_download() as saved:
+            place.get_by_role("link", name="SVG").click()
+        drawn = saved.value.path().read_text(encoding="utf-8")
+        assert drawn.startswith("<svg ")
+        assert re.findall(r">([^<]+)</text></svg>$", drawn)[0].startswith(f"{lost.parent.name} · ")
+        assert f">{page.title()} · " in drawn
+        with page.expect_download() as saved:
+            place.get_by_role("button", name="PNG").click()
+        assert saved.value.path().read_bytes().startswith(b"\x89PNG")

@@ -1,6 +1,6 @@
 // What a page of the website can do beside those of the lab: no way of its own that stands above it as well, an open contents list on a
 // wide screen, a button that copies a block, and a way to save each picture.
-{% include "save_png.js" %}
+{% include "save_ways.js" %}
 
 addEventListener("DOMContentLoaded", () => {
   const says = website[document.documentElement.lang.startsWith("zh") ? "zh" : "en"];
@@ -21,17 +21,10 @@ addEventListener("DOMContentLoaded", () => {
     block.append(code.parentElement, button);
   }
   const source = [...document.querySelectorAll("footer.site")].find((foot) => foot.checkVisibility()).textContent;
-  const pictures = [...document.querySelectorAll("article img[src$='.svg']")].map((one) => [one, one.alt, one.closest("p")]);
+  for (const picture of document.querySelectorAll("article img[src$='.svg']"))
+    saveWays(picture, picture.closest("p"), new URL(picture.src).pathname.split("/").slice(-2).join("-").replace(/\.svg$/, ""), [picture.alt, source], says.save);
   for (const drawn of document.querySelectorAll(".pictures figure > svg")) { // of a page that has its pictures inside
-    const file = new Blob([new XMLSerializer().serializeToString(drawn)], { type: "image/svg+xml" });
-    const picture = make("img", { src: URL.createObjectURL(file) });
-    pictures.push([picture, drawn.querySelector("title")?.textContent ?? document.title, drawn]);
-  }
-  for (const [picture, title, place] of pictures) {
-    const name = picture.alt ? new URL(picture.src).pathname.split("/").slice(-2).join("-").replace(/\.svg$/, "") : title;
-    const button = make("button", { type: "button", textContent: "PNG" }), ways = make("p", { className: "save soft" });
-    button.addEventListener("click", () => savePng(picture, name, [title, source]));
-    ways.append(says.save, " ", make("a", { href: picture.src, download: `${name}.svg`, textContent: "SVG" }), " ", button);
-    place.after(ways);
+    const title = drawn.querySelector("title")?.textContent ?? document.title;
+    saveWays(drawn, drawn, title, [title, source], says.save);
   }
 });
