@@ -1,6 +1,7 @@
 """The table and the picture of an experiment, made from its CSV file alone: ``NAME.csv``, ``NAME.md``, ``NAME.svg``.
 
 A panel is drawn for each figure, with a line for each stage over the values, in equal steps. Bars go from the least to the most.
+If an experiment compares stages at each value (``each`` is ``value``), the stages stand below, with a mark for each value.
 """
 
 from __future__ import annotations
@@ -47,15 +48,23 @@ def draw(result: Measurement, experiment: Experiment, path: Path, language: Lang
     found = spots(result)
     stages = list(dict.fromkeys(spot.stage for spot in found))
     values = [value for value in result.about["values"].split(", ") if value in {spot.value for spot in found}]
+    by_value = experiment.each == "value"
+    series, places = (values, stages) if by_value else (stages, values)
 
     def drawn() -> Figure:
         day = result.about["measured_utc"][:10]
         conditions = text("experiment", "conditions", language, 1, conditions=result.about[CONDITIONS[language]], day=day)
-        figure = chart.headed(finding(result, experiment, language), conditions, PANEL_IN * len(experiment.panels))
+        title = experiment.words(language).title if by_value else finding(result, experiment, language)
+        figure = chart.headed(title, conditions, PANEL_IN * (2 if by_value else len(experiment.panels)))
         panels = figure.subplots(len(experiment.panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, name in zip(panels, experiment.panels, strict=True):
-            for number, stage in enumerate(stages):
-                _line(axes, number, {values.index(spot.value): spot for spot in found if spot.stage == stage}, name)
+            for number, one in enumerate(series):
+                at = {
+                    places.index(spot.stage if by_value else spot.value): spot
+                    for spot in found
+                    if one in (spot.stage, spot.value)
+                }
+                _line(axes, number, one, at, name, "none" if by_value else "-")
             means = [spot.figures[name].value for spot in found if name in spot.figures]
             is_wide = bool(means) and max(means) > DECADE * min(means)  # a logarithmic scale below a decade shows one number
             if name in experiment.log and is_wide:
@@ -68,22 +77,27 @@ def draw(result: Measurement, experiment: Experiment, path: Path, language: Lang
             axes.yaxis.set_major_formatter(
                 lambda size, _, name=name: digits(name, size) if name in SHARES else f"{size:,.10g}".replace(",", "\u2009")
             )
-        if len(stages) > 1:  # the finding in the title names a single stage
-            panels[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-        axes.set_xticks(range(len(values)), ["\n".join(wrapped(value, LABEL_WIDTH)) for value in values])
-        axes.set_xlabel(experiment.words(language).varied)
+        if len(series) > 1:  # the finding in the title names a single stage
+            beside = {"loc": "lower left", "ncols": 2} if by_value else {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+            panels[0].legend(**beside)
+        labels = ["\n".join(wrapped(place, LABEL_WIDTH)) for place in places]
+        axes.set_xticks(range(len(places)), labels, rotation=60 if by_value else 0, ha="right" if by_value else "center")
+        axes.set_xlabel("" if by_value else experiment.words(language).varied)
         return figure
 
     return chart.write(drawn, path)
 
 
-def _line(axes: Axes, number: int, found: dict[int, Spot], figure: str) -> None:
-    """Draw a figure of the spots of a stage at their places, and crosses for points that are not averaged."""
+def _line(axes: Axes, number: int, label: str, found: dict[int, Spot], figure: str, line: str) -> None:
+    """Draw a figure of the spots of a stage or a value at their places, and crosses for points that are not averaged."""
     known = {place: spot.figures[figure] for place, spot in found.items() if figure in spot.figures}
     below = [max(0.0, one.value - one.low) for one in known.values()]
     above = [max(0.0, one.high - one.value) for one in known.values()]
-    look: dict[str, Any] = {"color": chart.LINES[number % len(chart.LINES)], "marker": MARKERS[number % len(MARKERS)]}
-    label = next(iter(found.values())).stage
+    look: dict[str, Any] = {
+        "linestyle": line,
+        "color": chart.LINES[number % len(chart.LINES)],
+        "marker": MARKERS[number % len(MARKERS)],
+    }
     axes.errorbar([*known], [one.value for one in known.values()], yerr=[below, above], label=label, capsize=3, **look)
     for place, spot in found.items():
         for point in spot.unsound:
