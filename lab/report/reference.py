@@ -45,9 +45,9 @@ def of_stage(stage: str, replicas: int = 3) -> Result:
 
 
 def figure(result: Result, name: str) -> str:
-    """Return one figure of a run as text: a count, a wait in ms, increments a second, commands an increment. Raises BadInput."""
+    """Return a figure of a run as text: a count, a wait in ms, a speed, the commands or ms of an increment. Raises BadInput."""
     judgement = result.judgement
-    choose_from("figure", name, (*COUNTS, *WAITS, "per_second", "commands", "verdict"))
+    choose_from("figure", name, (*COUNTS, *WAITS, "per_second", "commands", "processor_ms_per_increment", "verdict"))
     if name in WAITS:
         return thousands(judgement.wait_ms[name])
     if name == "per_second":
