@@ -77,31 +77,20 @@ def assign_votes(picture: Timeline) -> None:
     for within_us in (SET_WITHIN_US, RECEIVED_WITHIN_US):  # a busy machine receives votes late: the second look finds them
         for place in [place for place, nodes in missing.items() if len(nodes) > spare]:
             for node in sorted(missing[place]):
-                if (own := _first_vote(of_node[node], picture.held[place], faults, within_us)) is not None:
+                if (own := _first_vote(of_node[node], picture.held[place], within_us)) is not None:
                     own.holder = place
                     missing[place].remove(node)
 
 
-def _first_vote(votes: Sequence[Life], held: DrawnGrant, faults: Sequence[int], within_us: int) -> Life | None:
+def _first_vote(votes: Sequence[Life], held: DrawnGrant, within_us: int) -> Life | None:
     """Return the first vote of a server that began in the acquire of a grant and stayed until the release; None without one.
 
     within_us: how long after the grant the lab may have received the vote.
-
-    After a restart the lab receives events again a little late. So a key that was deleted too early, after a fault of its server,
-    was the next request's: the server had forgotten this vote at the fault.
     """
     asked = held.asked if held.acquiring == NEVER else held.acquiring
     since = bisect_left(votes, asked - SENT_BEFORE_US, key=BORN)
     until = bisect_right(votes, held.got + within_us, key=BORN)
-    free = [vote for vote in votes[since:until] if vote.holder == NEVER]
-    if (own := next((vote for vote in free if _is_kept(vote, held)), None)) is not None:
-        return own
-    for vote in free:
-        forgot = next((at for at in faults if max(held.got, vote.born) <= at <= vote.gone), NEVER)
-        if vote.how == "del" and forgot != NEVER:
-            vote.gone, vote.how = forgot, FORGOTTEN
-            return vote
-    return None
+    return next((vote for vote in votes[since:until] if vote.holder == NEVER and _is_kept(vote, held)), None)
 
 
 def _is_kept(vote: Life, held: DrawnGrant) -> bool:

@@ -57,23 +57,6 @@ def test_votes_are_drawn(forgotten):
     assert (pen.texts.count("r0"), pen.texts.count("r1")) == (4, 4)  # in the rows of three servers and of a replica
 
 
-def test_late_events_hide_no_vote(made):
-    """If the lab misses the next set after a restart, a key that is deleted too early still counts as forgotten at the fault."""
-    reported(made, "set", 10, 1, 2, 3)
-    reported(made, "del", 45, 3)
-    reported(made, "del", 61, 1, 2)
-    made.increment("r0", 0, 0, at=(11, 12, 59, 60), asked=9, released=62)
-    made.fault("restart_nodes", "r0", 20, 60)
-
-    votes = picture_of(made, final=1, ttl_ms=3000).votes
-
-    assert [(vote.holder, vote.how, vote.gone) for vote in votes] == [
-        (0, "del", 50_000),
-        (0, "del", 50_000),
-        (0, "forgotten", 9_000),
-    ]
-
-
 @pytest.mark.parametrize(("late_ms", "voters"), [((17, 25, 53), {0, 1, 4}), ((17, 25, 153), set())])
 def test_late_votes_are_the_grants_own(made, late_ms, voters):
     """Votes that the lab receives after a grant belong to that grant; if they come too late, its votes are unknown."""
