@@ -226,5 +226,5 @@ def measured(result: Measurement) -> str:
     load = f", at a load average of {about['load_average']}" if "load_average" in about else ""
     return (
         f"Measured {about['measured_utc'][:10]} on {about['machine']}, at commit {about['commit']}{load}. "
-        "In brackets: the least and the most. Compare ratios: speeds hold for one machine."
+        "In brackets, if they differ: the least and the most of the repeats. Compare ratios: speeds hold for one machine."
     )
