@@ -94,7 +94,7 @@ class Etcd:
         self._http.trust_env = False  # no proxy from the environment is wanted, and looking for it costs a tenth of the speed
         options = {"pool_maxsize": CLIENT_OPTIONS["connections"], "max_retries": 0}
         self._http.mount("http://", CountedAdapter(**options) if counted else HTTPAdapter(**options))
-        self._sessions: dict[int, LeaseSession] = {}  # by the time of the lease
+        self._sessions: dict[int, LeaseSession] = {}  # by the lease's TTL in seconds
         self._beginning = threading.Lock()
         self.endpoint = endpoint
         timeout_s, path = CLIENT_OPTIONS["answer_timeout_s"], CLIENT_OPTIONS["api_path"]

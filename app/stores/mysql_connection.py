@@ -20,7 +20,7 @@ from app.stores.statements import asks_by_name, meaning, name_of, renews
 LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement
 NO_ANSWER = (0, 2006, LOST)
 DUPLICATE = 1062
-SERVERS: set[tuple[str, int]] = set()  # the servers to which all connections of this process are counted
+SERVERS: set[tuple[str, int]] = set()  # statements to these servers are counted, whichever connection of this process sends them
 MAKE = pymysql.Connection.__init__
 
 

@@ -25,7 +25,7 @@ from app.stores.statements import asks_by_name, meaning, name_of, renews
 ENDED_BY_THE_SERVER = ("57P", "08")  # the first characters of SQLSTATE: the connection is gone, and nothing was answered
 REFUSALS = ("23505", "55P03")  # the unique key is taken; the lock was not free within lock_timeout, or with NOWAIT
 NO = (None, b"f", b"\x00")  # false, as text and in binary form
-SERVERS: set[tuple[str, int]] = set()  # the servers to which all connections of this process are counted
+SERVERS: set[tuple[str, int]] = set()  # statements to these servers are counted, whichever connection of this process sends them
 BY_CURSOR: Any = BaseCursor._maybe_prepare_gen  # noqa: SLF001 - psycopg has no hook for sent statements
 BY_CONNECTION: Any = BaseConnection._exec_command  # noqa: SLF001 - as above
 Steps = Generator[Any, Any, Any]

@@ -44,7 +44,7 @@ from app.stores.redis_commands import (
 )
 from app.stores.redis_steps import Call, Stepped, at_once, done
 
-SERVERS: set[tuple[str, int]] = set()  # the servers to which all clients of this process are counted
+SERVERS: set[tuple[str, int]] = set()  # commands to these servers are counted, whichever client of this process sends them
 INTRODUCE, INTRODUCE_ASYNC = AbstractConnection.on_connect_check_health, AsyncConnection.on_connect_check_health
 
 
@@ -244,7 +244,7 @@ class CountedAsync(Seam, AsyncConnection):
 
 
 def in_one(command: Any) -> bytes:
-    """Return the commands of redis-py as one text of the protocol."""
+    """Return what redis-py packed for sending, in one piece or several, as one piece of bytes in the Redis protocol."""
     parts = [command] if isinstance(command, (str, bytes)) else command
     return b"".join(part.encode() if isinstance(part, str) else part for part in parts)
 

@@ -39,7 +39,7 @@ EPHEMERAL = 1  # the flag of a node that ends with its session
 LOOKS = ("exists", "getChildren", "getData", "getACL")
 CHANGES = ("create", "delete", "setData", "transaction")
 UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError, KazooTimeoutError)
-SERVERS: set[tuple[str, int]] = set()  # the servers to which all clients of this process are counted
+SERVERS: set[tuple[str, int]] = set()  # commands to these servers are counted, whichever client of this process sends them
 MAKE = KazooClient.__init__
 
 

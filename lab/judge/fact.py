@@ -1,4 +1,4 @@
-"""Define the facts of a verdict, codes and figures, and their examples: single requests and moments of a run.
+"""Define the facts of a verdict, each a code with figures, and the examples of facts: single requests or moments of a run.
 
 Only ``lab/story`` puts them into words. Times are CLOCK_MONOTONIC in nanoseconds.
 """

@@ -146,7 +146,7 @@ def _deleted_by_a_stranger(conflict: Conflict) -> bool:
     It may have deleted it in its acquire: then the store reported the deletion while the elder held the lock.
     """
     since_ns, until_ns = conflict.elder.got_ns, conflict.younger.got_ns + RECEIVED_AT_ONCE_NS
-    # with several servers, one that had not voted for the elder may report the end of another request's vote
+    # with several servers it does not count: a server that had not voted for the elder may report the end of another vote
     counts = conflict.asks_are_seen and not conflict.run.has_votes
     reported = counts and conflict.keys.happened("del", since_ns, until_ns, conflict.key)
     return conflict.entitled_at_once and (reported or theft_in(conflict) is not None)

@@ -64,7 +64,7 @@ class TestedClaim(msgspec.Struct, kw_only=True):
     # the words of the documentation that make the claim, and their address; empty if they are not known
     words: str = ""
     link: str = ""
-    # the decision of every order of events: holds, breaks, not_decided, not_looked_at; empty if no order was searched
+    # what the search of every order of events decided: holds, breaks, not_decided, not_looked_at; empty if no order was searched
     orders: str = ""
     # the picture of a shortest schedule that breaks it, a file next to the page, with one for each language; empty without one
     schedule: str = ""
@@ -230,7 +230,7 @@ def mending(row: TestedClaim, language: Language = ENGLISH) -> str:
 
 
 def orders_in_words(row: TestedClaim, language: Language = ENGLISH) -> str:
-    """Return the decision of every order of events about a claim."""
+    """Return in words what the search of every order of events decided about a claim."""
     return text("tested_orders", row.orders, language) if row.orders else "–"
 
 

@@ -67,7 +67,7 @@ def machine() -> dict[str, str | int | float]:
 
 @cache
 def commit() -> str:
-    """Return the commit of the project, with a + if files differ from it; empty outside a checkout, and of an unknown image."""
+    """Return the project's commit, with + if files differ from it; empty outside a checkout, or if an image does not know it."""
     if built_from := os.environ.get("LAB_COMMIT"):  # an image has no repository, but knows the commit that it was built from
         return built_from
     git = shutil.which("git")

@@ -243,7 +243,7 @@ def _is_plain(culprit: DrawnGrant) -> bool:
 
 
 def _shows_thief(picture: Timeline, loss: DrawnLoss) -> bool:
-    """Return whether the store's events name the request that deleted the lock of the earlier of the two."""
+    """Return whether the store's events name another request that deleted the lock of the older of the loss's two grants."""
     grants = picture.held
     elder = min((loss.culprit, loss.victim), key=lambda place: grants[place].got)
     lease = picture.lease(grants[elder])

@@ -236,7 +236,7 @@ class Timeline(msgspec.Struct, kw_only=True):
     faults: list[DrawnFault] = []
     waited: list[Waited] = []
     renewals: list[Renewal] = []
-    # how many requests of all replicas waited: steps of a moment and the number from then on, as a still picture needs them
+    # how many requests of all replicas were waiting, for the still picture: pairs of a moment and the number from that moment on
     waiting: list[tuple[int, int]] = []
     # of a lock that several servers vote on: their names, and their votes
     voters: list[str] = []
@@ -278,7 +278,7 @@ class Timeline(msgspec.Struct, kw_only=True):
 
 
 def at_once(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return how many spans there are at once: steps of a moment and the number from then on."""
+    """Return how many spans there are at once: pairs of a moment and the number from that moment on."""
     turns = Counter[int]()
     for since, until in spans:
         turns[since] += 1

@@ -130,7 +130,7 @@ def because(violation: Violation, language: Language = ENGLISH) -> str:
 
 def _in_form(form: str, violation: Violation, language: Language) -> str:
     cause = mechanism(violation.mechanism, language)
-    if not violation.seen:  # a cell of the matrix from before its facts were kept
+    if not violation.seen:  # only a matrix cell that was written before cells kept these facts
         return cause
     return text("verdict", form, language, seen=seen_facts(violation, language), mechanism=cause)
 

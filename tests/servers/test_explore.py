@@ -161,7 +161,7 @@ def test_chance_is_noticed(real, tmp_path):
 
 
 def test_a_favoured_client_is_noticed(real, tmp_path):
-    """If a stage favours one client, the explorer notices that clients are not alike, and folds none."""
+    """If a stage favours one client, the explorer notices that clients are not alike, and lets none stand for the others."""
     text = Path(stage("lua").path).read_text(encoding="utf-8")
     own = text.replace(
         "    def acquire(self):\n",

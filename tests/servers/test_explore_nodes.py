@@ -84,7 +84,7 @@ def one_by_one(needed, servers=3):
 
 @pytest.mark.parametrize(("needed", "breaks"), [(2, False), (1, True)])
 def test_as_many_as_one_by_one(needed, breaks, real, tmp_path):
-    """With three servers, the explorer finds as many schedules as an independent search, and agrees whether one loses."""
+    """With three servers, explorer and independent search find equally many schedules, and agree if any loses an increment."""
     own = tmp_path / "own.py"
     own.write_text(NEVER_RELEASES.format(needed=needed), encoding="utf-8")
     found = found_with(real, own, switch=(without_unnoticed, True, {}))

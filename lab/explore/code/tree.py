@@ -39,7 +39,7 @@ class Node(NamedTuple):
     marks: tuple[tuple[int, Mark], ...]
     # of each thread that serves requests: how its last request ended; empty until then
     ended: tuple[str, ...]
-    # of each thread that serves requests: how many have ended
+    # of each thread that serves requests: how many of its requests have ended
     turns: tuple[int, ...]
     # the requests that are in their work
     inside: frozenset[int]

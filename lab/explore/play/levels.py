@@ -1,4 +1,4 @@
-"""Define the levels: their goals, the kept levels in teaching order up the ladder, and levels for a user's own lock."""
+"""Define the levels: their goals, the book's levels in the order in which they are taught, and levels for a user's own lock."""
 
 from __future__ import annotations
 

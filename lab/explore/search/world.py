@@ -21,7 +21,7 @@ class World:
         self.program, self.trees, self.task = program, trees, program.task
         self.lock: Any = lock
         self.counter = counter
-        # if the lock asks several servers, a nap ends at any moment: otherwise each vote would end the naps of all other clients
+        # a change of the lock's store ends all naps; with several servers each vote is a change: so there a nap's end is an event
         self.wakes_at_any_moment = program.servers > 1
         self.actors = len(trees) * self.task.at_once
         self.symmetry: Any = None  # a ServerSymmetry, which lets a search try one of several equal servers

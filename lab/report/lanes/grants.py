@@ -86,7 +86,7 @@ class Grants:
         y, pen = self.rows.row_of(held), self.pen
         is_cast = id(held) in self.own
         kind = "first" if is_cast else "detail"
-        fence = held.fence or (held.fences[0] if held.fences is not None else 0)  # the journal of a refused grant may lack it
+        fence = held.fence or (held.fences[0] if held.fences is not None else 0)  # without one in the grant, the refusal names it
         name = pen.say("fenced", request=held.request, fence=fence) if fence else held.request
         inner, outer = [("left", 4), ("right", -4)], [("right", -4), ("left", 4)]
         begins = max(held.got, self.rows.since)

@@ -54,7 +54,7 @@ def _mark(happening: Happening, words: str, lines: list[Line], lamps: tuple[str,
     is_bad = happening.kind in HARM or not (own or value)
     here, there = (lines.index(line if line in lines else Line.A) for line in (source, target))
     shown = lamps if happening.servers else ()
-    if here == there:  # without a holder: a fault, or the write of another request
+    if here == there:  # it happens at one lifeline; if no holder does it, it gets a ×, unless it shows a value or votes
         return Mark(here, own or ("" if value or shown else "×"), words=words, value=value, is_bad=is_bad, lamps=shown)
     is_back = source in (Line.LOCK, Line.COUNTER)
     actor, other = (there, here) if is_back else (here, there)

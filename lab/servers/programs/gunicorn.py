@@ -51,7 +51,7 @@ class Gunicorn(ServerProgram):
 
     def env(self, port: int) -> dict[str, str]:
         known = {f"LAB_{name.upper()}": value for name, value in self.settings.items()} | {"LAB_REPLICA": self.name}
-        # in a container, a replica has the names of its network, and its port is not published
+        # in a container, a replica has several names in its network: any Host is accepted, because its port is not published
         return known if self.listen == LOOPBACK else {"LAB_HOSTS": "any"} | known
 
     @property

@@ -33,7 +33,7 @@ class LostLock:
 
 
 def lock(*deeds):
-    """Return a lock that does the work, or raises an error, once for each deed; it returns the result of the last work."""
+    """Return a lock that does its deeds in order, and returns the last work's result. A deed: "work", or an error to raise."""
 
     def run(work):
         done = None

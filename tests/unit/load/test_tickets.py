@@ -103,4 +103,4 @@ def test_arrivals_wait_for_the_first_fault(tmp_path):
 
     assert without == ahead
     due_ns = [late - early for early, late in ((sent[0], sent[ahead]), (alone[0], alone[ahead]))]
-    assert due_ns[0] > due_ns[1] + 90_000_000  # the clock of the arrivals stood still, so the next one is not late
+    assert due_ns[0] > due_ns[1] + 90_000_000  # the arrivals' clock stood still: the next arrival was due later, so not late
