@@ -17,7 +17,6 @@ from PIL import Image
 from app.locks import stages
 from lab.judge.judgement import Judgement
 from lab.paths import REFERENCE
-from lab.report import timeline_reader
 from lab.scenario import reader as scenarios
 from lab.ui.lesson import steps
 from lab.ui.live_state import LiveState
@@ -139,7 +138,8 @@ def judged(lesson, reports: Path, monkeypatch) -> tuple[LiveState, Callable[...,
     state.starting(RunRequest(stages()["watchdog"], scenario, ""))
     run, record = SimpleNamespace(path=folder, name=RUN), SimpleNamespace(clocks=2, has_store=True)
     done: Any = SimpleNamespace(judgement=Judgement.load(folder), folder=run, record=record, findings=None, unwritten="")
-    monkeypatch.setattr(timeline_reader, "read", lambda *_: timelines()[RUN])  # the reference keeps no journals
+    kept = SimpleNamespace(picture=timelines()[RUN])  # the reference keeps no journals
+    monkeypatch.setattr("lab.ui.live_state.Reader", lambda *_: kept)
     state.judged(done)
     state.drawn(done)
     state._now |= {"points": [[step / 100, step, 0, step, 0] for step in range(101)]}
