@@ -151,9 +151,9 @@ class Released(JournalEvent, tag="released"):
     result: str
     # how many commands the store was sent for the release
     commands: Number
-    # the store's answer to the last of them
+    # the store's answer to the last of these commands
     answer: str = ""
-    # the name of the last of them
+    # the name of that last command
     command: str = ""
     # of nested locks, when the release of the outer lock began; 0 if there is none
     outer_releasing_ns: Number = 0
@@ -192,7 +192,7 @@ class Renewed(JournalEvent, tag="renewed"):
     command: str = ""
     # whether it can have prolonged a lease: the store agreed, and the command does more than read or delete
     prolonged: bool = False
-    # the request that began the thread that sent it, if one did
+    # the request that began the thread which sent the command, if a request began it
     begun_by: str = ""
     # the port of the server that answered; 0 if the command went to all servers at once
     server: Number = 0
@@ -207,7 +207,7 @@ class Sent(JournalEvent, tag="sent"):
 
 
 class Started(JournalEvent, tag="started"):
-    """A process of the replica has started. A replica that was killed and started again has several."""
+    """A process of the replica has started. A replica that was killed and started again has several such events."""
 
     started_ns: Number
     pid: Number

@@ -56,7 +56,7 @@ class Sent:
     def leased_ns(self, key: str) -> int:
         """Return when the lease of a key began, in nanoseconds; 0 if it began with the last command, or if this is not known.
 
-        It began when the last command that can have set the key or its TTL was sent: with several servers, the first of its try.
+        It began when the last command that can have set the key or its TTL was sent; with several servers, the first of that try.
         """
         began_ns, _ = self.tries.get(with_name(self.tries, key), (0, None))
         return began_ns if began_ns < self.at_ns else 0

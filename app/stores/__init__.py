@@ -1,7 +1,7 @@
 """Make the client of a lock's store. Each store has a file here; a stage names the file in its ``store``.
 
 A store's file has two names. ``connect(settings, counted)`` returns a client; if it is counted, its connections reach the
-failpoints. It has its library's error type as ``Error``: a lock can then catch it without importing the library.
+failpoints. The client has its library's error type as ``Error``: a lock can then catch it without importing the library.
 ``CLIENT_OPTIONS`` are the options that decide how a failure appears to the lock. Connections are made at
 the first use: after the fork, and only for the stores that are needed. A file can have ``count_all(addresses)``: then this
 process also counts the commands of a client that a library makes.

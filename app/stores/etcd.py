@@ -49,7 +49,7 @@ class Queued:
 class LeaseSession:
     """A session as etcd's client for Go has it: one lease for the whole process, which a thread of the client keeps alive.
 
-    Its keys are attached to the lease. So they are deleted when the keepalives stop for the lease's time.
+    Its keys are attached to the lease. So they are deleted when no keepalive comes for as long as the lease's TTL.
     """
 
     def __init__(self, store: Etcd, ttl_s: int) -> None:
@@ -77,7 +77,7 @@ class LeaseSession:
         self._store.revoke(self.lease)
 
     def _keep_alive(self) -> None:
-        """Keep the lease alive, at once and then every third of its time. An error means: try again after the next third."""
+        """Keep the lease alive: at once, and after every third of its TTL. An error means: try again after the next third."""
         while not self._closed.is_set() and not self.ended:
             with contextlib.suppress(*self._store.Error):
                 self.ended = not self._store.keep_alive(self.lease)
@@ -109,7 +109,7 @@ class Etcd:
         self._http.close()
 
     def session(self, ttl_s: int) -> LeaseSession:
-        """Return this process's session whose lease has this time. The first call begins it, and the first after its end."""
+        """Return this process's session whose lease has this TTL. The first call begins it, as does the first after its end."""
         with self._beginning:
             session = self._sessions.get(ttl_s)
             if session is None or session.ended:

@@ -31,7 +31,7 @@ CLIENT_OPTIONS = {
     "health_check_interval": 0,
 }
 
-NEVER_AGAIN = Retry(NoBackoff(), 0, supported_errors=())  # with any error in it, redis-py connects again before it raises
+NEVER_AGAIN = Retry(NoBackoff(), 0, supported_errors=())  # before it raises an error of this tuple, redis-py connects again
 
 
 def _options() -> dict[str, Any]:

@@ -61,7 +61,7 @@ class Seam(Stepped):
 
     # the port of the server
     port: int = 0
-    # the commands that were sent and are not yet answered; None does not count
+    # the commands that were sent and are not yet answered; None for each that does not count
     awaited: deque[Awaited | None]
     # the commands of the open MULTI
     queued: list[Command]

@@ -104,7 +104,7 @@ class Processors:
         self._before = self._now()
 
     def used(self) -> tuple[float | None, int | None]:
-        """Return the processor time of the run since then in seconds, and the percentage that others used; None if unknown."""
+        """Return the run's processor time since the start in seconds, and the percentage that others used; None if unknown."""
         if not psutil.pid_exists(self._supervisor):
             return None, None
         spent_s, busy_s, own_s = (after - before for after, before in zip(self._now(), self._before, strict=True))
