@@ -42,7 +42,7 @@ class Clocks:
 
     # by replica or Locust worker: the clock that stamps its record, if that is not the lab's
     clock_of: Mapping[str, str] = field(default_factory=dict)
-    # by clock
+    # by clock: how far it is ahead of the lab's clock
     ahead_ns: Mapping[str, int] = field(default_factory=dict)
     # by two clocks, in either order: by how much their offset may be wrong, on either side
     errors_ns: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -110,11 +110,11 @@ class _HandOvers:
         self.clock_of = clock_of
         # by window, for each two clocks: the least time from sending a write to the answer that showed its value
         self.bounds: dict[int, Bounds] = {}
-        # by part of the resource and value: the replica that wrote it, and when it sent it; None if several did
+        # by part of the resource and value: the replica that wrote the value, and when it sent the write; None if several did
         self._writers: dict[tuple[str, int], tuple[str, int] | None] = {}
-        # the values that were read or overwritten lately, by which replica, and when that had the answer
+        # the values that were read or overwritten lately, each with the replica, and when that replica had the answer
         self._seen: deque[tuple[tuple[str, int], str, int]] = deque()
-        self._reads: dict[str, Writing] = {}  # by replica and request
+        self._reads: dict[str, Writing] = {}  # by replica and request: the read, until its write is confirmed
 
     def add(self, replica: str, event: AnyEvent) -> None:
         """Take one event."""
@@ -146,7 +146,7 @@ class _HandOvers:
 
 
 def _forget(remembered: dict[Any, Any]) -> None:
-    """Remove the oldest entry if there are too many: of a value that was seen long ago, or a request that never wrote."""
+    """Remove the oldest entry if there are too many: its value was seen long ago, or its request never wrote."""
     if len(remembered) > 2 * LAG:
         del remembered[next(iter(remembered))]
 
@@ -184,7 +184,7 @@ def _closed(bounds: Bounds, names: Sequence[str]) -> Bounds:
 
 
 def _drift_ppm(first: Bounds, last: Bounds, lasted_ns: int) -> tuple[float, float] | None:
-    """Return the greatest drift of any two clocks between two windows, and its error; None if that allows all of DRIFT.
+    """Return the greatest drift of any two clocks between two windows, and its error; None if the error is DRIFT or more.
 
     first, last: the tightest bounds of the two windows, which are ``lasted_ns`` apart.
     """

@@ -36,7 +36,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     faults: Sequence[FaultOutcome]
     # when a replica did not run although no fault stopped it, and how long each replica waited for a processor
     stalls: Stalls
-    # whether the lab sees the commands of acquires: it does not see a client or a thread that a lock makes for itself
+    # whether the lab sees the commands of acquires: it sees none of a client or a thread that the lock makes for itself
     asks_are_seen: bool = True
     # whether requests of one process were inside at once all the time: then nothing was locked at all
     nothing_locked: bool = False
@@ -145,7 +145,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         return since_ns > grant.sent_ns or grant.wrote_ns - since_ns - self._late_ns(grant, grant.wrote_ns) < lease_ns
 
     def _late_ns(self, grant: Grant, until_ns: int) -> int:
-        """Return for how many ns of a lease the machine was late: no free processor, or the answer to the acquire under way.
+        """Return for how many ns of a lease the machine was late: no processor was free, or the acquire had no answer yet.
 
         The answer's time counts only if other programs took most of the processors, so that the store waited for one as well. It
         does not count if a fault reached the request.

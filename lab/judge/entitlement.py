@@ -5,9 +5,9 @@ A holder is entitled to a key from its grant until the first of these:
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
   sent. A command that waits at the store grants when it is answered (``app/request/context.py``). If a request asks several
-  servers one by one, the first counts. The holder's clock counts: a lock that the store ends earlier is no excuse. In a stage
-  without a TTL no lease ends. A lease that a holder hands over to another request of its process goes on, but lasts at least half
-  a TTL from then;
+  servers one by one, its first command counts. The holder's clock counts: a lock that the store ends earlier is no excuse. In a
+  stage without a TTL no lease ends. A lease that a holder hands over to another request of its process goes on, but lasts at
+  least half a TTL from then;
 - a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
 
 Two holders that are entitled to one key at once break mutual exclusion, even if no increment is lost. The end of a lease is an

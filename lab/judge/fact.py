@@ -19,7 +19,7 @@ EXAMPLES = 5  # how many examples of a kind are kept
 class Code(StrEnum):
     """Name the kind of a fact. The value is the code in ``verdict.json``, and the name of its words."""
 
-    # how a promise was broken, in lab/judge/violations.py: safety first
+    # how a promise of safety was broken: lab/judge/violations.py
     LOST = "lost"
     OVERWROTE_AND_RESTORED = "overwrote_and_restored"
     TWO_INSIDE = "two_inside"
@@ -104,7 +104,7 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     of: int = 0
     # the largest of several numbers
     most: int = 0
-    # a bound on how often
+    # how often something may happen at most
     times: int = 0
     ms: int = 0
     request: str = ""

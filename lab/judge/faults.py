@@ -16,7 +16,7 @@ from lab.judge.grant import GOT, Grant
 from lab.judge.key_history import FOREVER_NS, KeyHistory
 from lab.judge.run_facts import RunFacts
 
-SENT_AT_ONCE_NS = 20_000_000  # a request for a vote, sent this soon after a fault began, counts as sent before it
+SENT_AT_ONCE_NS = 20_000_000  # a request for a vote, sent this soon after a fault began, counts as sent before the fault
 SETTLED_NS = 200_000_000  # until then, a request that asked before the fault may still get its answer
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 # these faults end, or prolong, the lease of a holder that is inside
@@ -37,7 +37,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     asked: int = 0
     # grants before the recovery began, to requests that asked, or asked again, when the fault was in force
     granted_meanwhile: int = 0
-    # requests that asked after the first of these grants, and that the lock had the time to serve; how many of them got it
+    # requests that asked after the first of these grants, and that the lock had the time to serve; and how many got the lock
     asked_again: int = 0
     granted_again: int = 0
     # successful renewals by other replicas, before another request got the lock
@@ -95,7 +95,7 @@ class Faults:
         self.onlookers = [Onlookers(outcome) for outcome in self.outcomes]
         self.waits: list[Wait] = []
         self.grants: list[Grant] = []
-        # the replica, the time, and whether the store agreed
+        # of each command outside all requests: the replica, the time of the answer, and whether the store agreed
         self.renewals: list[tuple[str, int, bool]] = []
 
     def renewed(self, replica: str, event: Renewed) -> None:
@@ -154,7 +154,7 @@ class Faults:
         return record.effect in OF_A_LEASE and 2 * (record.done_ns - record.at_ns) > self.run.ttl_ns > 0
 
     def _is_under(self, record: FaultRecord, grant: Grant) -> bool:
-        """Return whether a grant was made under a fault: a waiter that polls may have asked long before."""
+        """Return whether a request got the lock under a fault, and asked, or asked again, when the fault was in force."""
         sent_ns, asked_ns = 0, grant.asked_ns
         if self.run.has_votes:  # in a queue, the last command only reads; a lock that a replica handed over was granted before
             sent_ns, asked_ns = (grant.sent_ns, asked_ns) if grant.commands else (0, 0)

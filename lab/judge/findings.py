@@ -102,13 +102,13 @@ def _moment(item: tuple[str, GaveUp | Renewed]) -> int:
 class Blocked:
     """Waiters that did not get a free lock, because waiters before them had given up."""
 
-    # the replica of the waiters; empty for all of them
+    # the replica of the waiters; empty if they are of all replicas
     replica: str
-    # how many milliseconds they waited for it
+    # for how many milliseconds they waited for the free lock
     ms: float
     # whether none of them got it before the run was over
     never: bool
-    # the first of them
+    # the first waits
     waits: list[Wait]
 
 
@@ -190,7 +190,7 @@ class Findings:
     # the wait of each grant; the longest of them
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest: Wait | None = None
-    # how long all holders that wrote have worked, in nanoseconds
+    # the sum of the times for which holders that wrote have worked, in nanoseconds
     worked_ns: int = 0
     # if requests take their lock twice: how long each waited for the lock that it held; the longest of these waits
     own_waits_ns: array[int] = field(default_factory=lambda: array("q"))

@@ -100,7 +100,7 @@ class Judgement(msgspec.Struct, kw_only=True):
     final: int | None
     # increments that were acknowledged and are not in the counter
     lost: int
-    # how many of them each mechanism took, largest first; they add up to ``lost``
+    # how many of the lost increments each mechanism took, largest first; they add up to ``lost``
     lost_by: dict[Mechanism, int] = {}
     # writes beyond one for each request
     duplicated: int

@@ -28,7 +28,7 @@ from lab.judge.fact import EXAMPLES, Code, Fact, TwoInside
 from lab.judge.grant import GOT, Grant
 from lab.judge.mechanisms import explain
 
-SOME = 5  # values in a fact
+SOME = 5  # the most values that a fact names
 NEIGHBOURS = 256  # how many writes before and after the culprit's are searched for its victim
 
 

@@ -94,7 +94,7 @@ class Promise:
         if findings.run.slowness > 1 and any(self.violations(findings)):
             return Fact(Code.CROWDED, findings.run.others_percent)
         if error_ms := self._error_ms(findings):
-            narrow = replace(self, bound=self.bound.later(-2 * error_ms))  # as ``violations`` adds the error once
+            narrow = replace(self, bound=self.bound.later(-2 * error_ms))  # twice, because ``violations`` adds the error once
             if any(narrow.violations(findings)):
                 return Fact(Code.WITHIN_CLOCK_ERROR, ms=ceil(error_ms))
         return self.blind(self, findings)

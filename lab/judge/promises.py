@@ -117,7 +117,7 @@ FREED = (
         Mechanism.HOLDER_DIED,
         Effect.PROCESS_DIES,
         but_phases=(ACQUIRE,),
-        only_if=_not_struck(Effect.CLOCKS_BACK),  # a clock behind has a claim of its own
+        only_if=_not_struck(Effect.CLOCKS_BACK),  # a clock that goes back has a claim of its own
     ),
     _freed(
         Claim.freed_with_a_clock_behind, Mechanism.CLOCK_JUMPED_BACK, Effect.PROCESS_DIES, only_if=_struck(Effect.CLOCKS_BACK)
@@ -182,7 +182,7 @@ SERVED = (
         Claim.breaks_deadlock,
         waited_too_long,
         Mechanism.WAITED_FOR_EACH_OTHER,
-        bound=Bound(ttls=2, ms=PATIENCE_MS),  # two locks to wait for
+        bound=Bound(ttls=2, ms=PATIENCE_MS),  # a request waits for two locks
         only_if=lambda findings: findings.run.nested == "crossed",
         blind=overloaded,
     ),

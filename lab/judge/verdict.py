@@ -38,7 +38,7 @@ from lab.judge.violations import serves_next_to_nobody
 
 # the claims that a lock becomes free again; if a lock hardly ever is free, a fault shows nothing
 ABOUT_FREEING = frozenset(one.claim.name for one in FREED)
-NAMED = 3  # keys in a fact
+NAMED = 3  # the most keys that a fact names
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:

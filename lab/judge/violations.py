@@ -20,8 +20,8 @@ from lab.judge.losses import Conflicts, Losses
 from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promise import FEW, Promise
 
-STARVED = 5  # times the number of users: no machine delays one request for so long
-STAYS_MS = 250  # at least: a waiter may sleep that long between two polls
+STARVED = 5  # times the number of users: no machine delays a request until so many have overtaken it
+STAYS_MS = 250  # the least bound for a lock that stays taken: a waiter may sleep that long between two polls
 PATIENT_MS = 5000  # a request that waits for less may give up because the lock is held
 
 
@@ -258,7 +258,7 @@ def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation
     run = findings.run
     # a lock that checks its lease gives up work that does not fit into the TTL: this is no refusal
     refused = findings.outcomes[Outcome.FAILED] - findings.measures["outlasted_ttl"]
-    if findings.outcomes[Outcome.ACKNOWLEDGED]:  # if a lock fails for some, its error is an answer; if for all, it cannot run
+    if findings.outcomes[Outcome.ACKNOWLEDGED]:  # if a lock serves some requests, its errors are answers; if none, it cannot run
         refused += min(findings.unclear_answers, findings.gave_up)
     if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
         return

@@ -134,7 +134,7 @@ class Leavers:
         until_ns = max((wait.until_ns for wait in waits), default=free_ns)
         if self._share_held(free_ns, until_ns) > BUSY:
             return
-        served = min((wait for wait in waits if wait.got), key=lambda wait: wait.until_ns, default=None)  # the first of them
+        served = min((wait for wait in waits if wait.got), key=lambda wait: wait.until_ns, default=None)  # the first to get it
         waited_ns = _waited(waits, free_ns, until_ns if served is None else served.until_ns)
         if served is not None:
             waited_ns -= self.findings.stalls.queued_ns(served.replica, free_ns, served.until_ns)
@@ -186,7 +186,7 @@ class Handovers:
         self.latest[grant.key] = grant
 
     def released(self, grant: Grant) -> None:
-        """Count the hand-overs to and from this grant whose other side was released before: nearly always the first."""
+        """Count each hand-over of this grant if the other grant is released: nearly always the one from its predecessor."""
         before, after = grant.predecessor, grant.successor
         if before is not None and before.is_over:
             self._count(before, grant)
