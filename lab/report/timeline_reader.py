@@ -61,7 +61,7 @@ class Reader:
             ),
         )
         self.read(History(folder, findings.left_out))
-        if story is not None and picture.is_locked:  # it is the story of a lock
+        if story is not None and picture.is_locked:  # each story is about a lock
             picture.claim = story.happened
         _stack(picture.held)
         picture.opens = opening(picture)
@@ -109,7 +109,7 @@ class Reader:
         lives = self.in_view(lives_of(self.keyed(history.key_events()), picture.ttl, are_votes=False))
         self.read_votes(history)
         picture.keys = [self.name(key) for key in self.keys.values()]
-        locks = picture.lock_keys  # read once: it goes through all grants
+        locks = picture.lock_keys  # read once, because this property goes through all grants
         picture.lives = [life for life in lives if life.place in locks]
         assign_lives(picture, {place: grant.robber for place, grant in enumerate(grants) if grant.robber})
         self.read_losses()

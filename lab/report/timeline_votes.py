@@ -41,7 +41,7 @@ def lives_of(events: Iterable[tuple[int, int, KeyEvent]], ttl_us: int, are_votes
     events: each with its moment in microseconds of the picture, and with the place of the key, or of the server. If several
     servers have a key, its life on the first of them counts. ttl_us: the lock's TTL; 0 without one.
     """
-    living: dict[int, tuple[Life, str]] = {}  # by place; and which server reported it
+    living: dict[int, tuple[Life, str]] = {}  # by place: the life, and the server that reported it
     for at, place, event in events:
         life, reported_by = living.get(place, (None, ""))
         if life is not None and event.node != reported_by:

@@ -22,7 +22,7 @@ from lab.text import thousands
 WORDS = Path(__file__).with_name("words.toml")
 ENGLISH = Language.ENGLISH
 MOST_PARTS = 3  # in one sentence
-# templates with commas in them: a sentence each
+# templates with commas: each becomes a sentence of its own
 LONG = (Kind.KEY_SET_TWICE, Kind.ALL_COMMANDS_LOST, Kind.ALL_REPLIES_LOST, Kind.ALL_SENT_AGAIN)
 # happenings at one of several servers: the happenings of one command become one part of a sentence
 VOTES = (

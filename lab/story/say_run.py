@@ -18,7 +18,7 @@ from lab.story.timeline import NEVER, Timeline
 LONGEST = 110  # letters: a longer title leaves out the losses of the run
 COSTS = (Kind.RUN_LOST, Kind.NOTHING_LOST)
 AT = "{at}"
-# decimals of a second, and the least distance in milliseconds of two moments that differ in them
+# by the number of decimals of a second: the least distance in milliseconds of two moments that then differ
 DECIMALS = {2: 10, 3: 1, 4: 0.1, 5: 0.01}
 
 

@@ -21,7 +21,7 @@ from lab.story.timeline import FORGOTTEN, NEVER, RECEIVED_WITHIN_US, DrawnFault,
 MOST = 6  # steps
 # a third request lost its own lock before its release
 LATE_RELEASE = (Mechanism.DELETED_BY_ANOTHER, Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE)
-# one of the two was granted nothing, and the timeline does not have which of them
+# one of the two was granted nothing, and the timeline does not show which of them
 NOT_GRANTED = (Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Mechanism.ENTERED_ALTHOUGH_REFUSED, Mechanism.NEVER_ASKED_STORE)
 # effects whose words name a request, and a replica
 OF_A_REQUEST = (Effect.PROCESS_STOPS, Effect.REQUEST_WAITS, Effect.WRITE_DELAYED)
@@ -59,7 +59,7 @@ Ranked = tuple[int, Happening]
 
 
 def holder(happening: Happening) -> Line | None:
-    """Return the holder that does it; None if neither does."""
+    """Return which of the two holders causes a happening; None if neither does."""
     return Line(happening.actor) if happening.kind in OWN else None
 
 

@@ -38,7 +38,7 @@ class Window(NamedTuple):
 
 
 def windows(picture: Timeline) -> list[Window]:
-    """Return the windows of a run, that on which it opens first. No two show the same time."""
+    """Return the windows of a run, first the one on which the run's page opens. No two show the same time."""
     found = [Window(_opening(picture), picture), *_losses(picture), *_longest_wait(picture), *_fault(picture)]
     first = {one.picture.opens: one for one in reversed(found)}
     return [one for one in found if first[one.picture.opens] is one]

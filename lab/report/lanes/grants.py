@@ -110,7 +110,7 @@ class Grants:
                 continue
             holder, thief = held[life.holder], held[life.by]
             is_labelled = self.is_labelled or id(thief) in self.own
-            if is_labelled and holder.until > life.gone:  # it still worked: it had not sent its own release
+            if is_labelled and holder.until > life.gone:  # the holder still worked: it had not sent its own release
                 # the lab receives the store's events late
                 arrives = min(max(life.gone, thief.until), max(thief.released, thief.until))
                 pen.arrow((arrives, rows.row_of(thief) - 0.25), (arrives, store), "theft", "theft")

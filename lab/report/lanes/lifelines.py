@@ -56,7 +56,7 @@ class Row(NamedTuple):
     is_bad: bool = False
     # a text at the right end of its first line
     place: str = ""
-    # the number before it; 0 for its index
+    # the number before the row; 0 for the row's index
     number: int = 0
 
 

@@ -134,7 +134,7 @@ class Pen:
         since, until = self.view.since, self.view.until
         (x, base), (x2, _) = self.at(since, row), self.at(until, row)
         visible = [step for step in steps if step[0] < since][-1:] + [step for step in steps if since <= step[0] <= until]
-        tops = dict(self.at(max(at, since), row - part * tall) for at, part in visible)  # of steps at the same point, the last
+        tops = dict(self.at(max(at, since), row - part * tall) for at, part in visible)  # of steps at one point, the last counts
         way = "".join(f"H{at:g}V{top:g}" for at, top in tops.items())
         self._draw(f"block {kind}", f"M{x:g} {base:g}{way}H{x2:g}V{base:g}z", meaning, "M0 2h24v10h-24z")
 
