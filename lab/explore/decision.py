@@ -36,7 +36,7 @@ T = TypeVar("T")
 class Undecided(StrEnum):
     """The reasons why a search has decided nothing."""
 
-    TIME = "time"  # there was none left
+    TIME = "time"  # no time was left
     STARVED = "starved"  # other programs used the processors, until five times the budget had passed
     INTERRUPTED = "interrupted"  # the user ended it before its time was over
     MEMORY = "memory"
@@ -61,7 +61,7 @@ REASONS: dict[type[BaseException], Undecided] = {
     Differs: Undecided.DIFFERS,
     RecursionError: Undecided.CRASHED,
 }
-OF_WORK = (Claim.held_to_the_end, Claim.survives_a_failed_renewal)  # a lock that never lets a request work keeps these in vain
+OF_WORK = (Claim.held_to_the_end, Claim.survives_a_failed_renewal)  # a lock that never lets a request work cannot break these
 # if two requests hold the lock at once, it is not defined whose lock a release frees
 OF_OWNERS = (Claim.releases_only_its_own, Claim.releases_atomically)
 

@@ -121,7 +121,7 @@ def _id(obj: Any) -> int:
     return id(obj) if here is None else here.modules.address(obj)
 
 
-OWN_BUILTINS: dict[str, Any] = {"id": _id}  # replace the interpreter's in the modules of a replica
+OWN_BUILTINS: dict[str, Any] = {"id": _id}  # they replace the interpreter's functions in a replica's modules
 
 
 class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -109,7 +109,7 @@ class Replica:
         self.asking_again: set[int] = set()  # the requests in their work that acquire their lock again
         self.connections = 0  # how many connections have a number
         self.closed: set[int] = set()  # the numbers of subscribed connections that the code has closed
-        self.token_counts: dict[Line, int] = {}  # by line of the stage: how many tokens it has drawn
+        self.token_counts: dict[Line, int] = {}  # by line of the stage: how many tokens the replica has drawn there
         self.stopped_by: BaseException | None = None  # the explorer's first exception: the code may have caught it
         self.is_closing = False
         self.naps: tuple[int, dict[int, int]] = 0, {}  # the moment of the last nap; by thread: how many naps began then

@@ -135,7 +135,7 @@ def play(stages: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     """Write pages on which you are the scheduler.
 
     You choose the next event, and try to break a claim. Each move was executed by the stage's own code on a real
-    Redis. STAGES are names, by default all stages of the kept levels, or paths of your own files.
+    Redis. STAGES are names, by default all stages of the book's levels, or paths of your own files.
     """
     from lab.explore.commands.play import play as write_pages
 

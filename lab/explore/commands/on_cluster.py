@@ -1,4 +1,4 @@
-"""Run the schedules that break a promise on real replicas, command by command, and say how they compare."""
+"""Run the schedules that break a promise on real replicas, command by command, and say whether the replicas agree."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from lab.story import say
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
-    """Write the levels of some stages, by default the kept levels, and print the path of their index. Return the exit status.
+    """Write the levels of some stages, by default the book's levels, and print the path of their index. Return the exit status.
 
     out: the folder for the pages; None for the folder of reports. Raises BadInput and NothingShown.
     """
@@ -51,7 +51,7 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
 
 
 def levels_of(stages: Sequence[Stage]) -> list[Level]:
-    """Return the kept levels of each stage, or levels from its default searches; none whose moves are of no level before it."""
+    """Return the book's levels of each stage, or levels from its default searches; none with the moves of a level left out."""
     levels = [level for stage in stages for level in [one for one in LEVELS if one.stage == stage.lookup] or own_levels(stage)]
     return [one for at, one in enumerate(levels) if not one.moves_of or one.moves_of in {other.name for other in levels[:at]}]
 

@@ -36,7 +36,7 @@ ORDERS = {
 WITHIN_S = 5.0  # in which a thread that can run reaches its next command, even on a busy machine
 SETTLE_S = 0.02  # in which a thread reads its clock and goes to sleep
 BEFORE_EXPIRY_S = 0.25  # the time between a waiter's last failed try and the moment at which the lock is free
-MOST_IN_VAIN = 8  # commands of one try
+MOST_IN_VAIN = 8  # the most commands of one try
 
 
 class ClusterDiffers(Exception):  # noqa: N818 - a result

@@ -35,7 +35,7 @@ from lab.story.say import ENGLISH
 from lab.story.verdict import promise
 
 TEMPLATES = Path(__file__).with_name("templates")
-SEARCH_S, OWN_SEARCH_S = 120.0, 20.0  # seconds of processor time for a kept level, and for a level of a user's lock
+SEARCH_S, OWN_SEARCH_S = 120.0, 20.0  # seconds of processor time: for a level of the book, and of a user's lock
 CHECKED = 20  # random schedules of each level that are run again on an empty server
 
 

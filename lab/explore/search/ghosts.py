@@ -72,7 +72,7 @@ class Actor(NamedTuple):
     gone: Why = Why.ENTITLED
     # when it last sent a command that changed the lock's store; NOT_YET if it has sent none
     changed_ms: int = NOT_YET
-    # whether its release began while the lock was its own; NOT_YET before its first command
+    # whether its release began while the lock was its own; NOT_YET before the first command of the release
     released_own: int = NOT_YET
     # how often it wrote
     writes: int = 0

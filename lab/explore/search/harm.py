@@ -78,5 +78,5 @@ BROKEN_BY = {
     Why.STORE_LOST_IT: Claim.survives_store_restart,
     Why.VOTE_LOST: Claim.survives_amnesia,
 }
-OUTLASTED = (Why.EXPIRED, Why.SLOW)  # excuse a lost increment only after a fault, or if the work is longer than the TTL
+OUTLASTED = (Why.EXPIRED, Why.SLOW)  # they excuse a lost increment only after a fault, or if the work is longer than the TTL
 THEFTS = (Why.ROBBED, Why.ROBBED_IN_RELEASE, Why.ROBBED_BY_WAITER)

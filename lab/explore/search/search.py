@@ -50,7 +50,7 @@ class Searched:
     # whether every schedule was searched
     complete: bool = False
     schedules: int = 0
-    # in how many of the states in which schedules end a request was served, and a request gave up
+    # in how many states at the end of schedules a request was served; and in how many of them a request gave up
     served: int = 0
     refused: int = 0
     states: int = 0

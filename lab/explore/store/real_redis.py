@@ -76,7 +76,7 @@ class RealRedis:
         self.scripts: dict[str, str] = {}  # by hash: all scripts that were loaded
         self.noticed: set[bytes] = set()  # the hashes of scripts of which some client can tell whether they are loaded
         self.clocked: set[bytes] = set()  # the hashes and texts of scripts that may read the clock
-        self._shimmed: set[str] = set()  # the hashes of the scripts that are loaded in place of these
+        self._shimmed: set[str] = set()  # the hashes of loaded scripts that run on the clock of the search
         self.took_ms = 0.0  # the duration of the last execution: if it is longer than the grid, times to live are too short
         self.register(ALL_KEYS)
         self.send(("CONFIG", "SET", "rdbcompression", "no"))  # so that the values of DUMP can be read

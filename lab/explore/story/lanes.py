@@ -29,7 +29,7 @@ SIGNS = {Kind.PAUSED: "‖", Kind.RESUMED: "▸", Kind.KILLED: "×"}
 
 
 def draw(story: Story, language: Language = ENGLISH) -> str:
-    """Return the picture as SVG. Of the stage none, the steps come one by one, unless the reader wants no motion."""
+    """Return the picture as SVG. For the stage none, its rows appear one by one, unless the reader's system reduces motion."""
     says = partial(say.text, "lanes", language=language, n=story.servers)
     names = sorted({held.name for scene in story.scenes for held in scene.lock})
     servers = range(1, story.servers + 1) if story.servers > 1 and story.has_lock else ()
