@@ -60,7 +60,7 @@ class Got(JournalEvent, tag="got"):
     # when the lease of the key began to count: when the command that set it was sent, if a later command followed; with several
     # servers, the first command of the last try. 0 if no command followed, or if it is not known
     leased_ns: Number = 0
-    # the same, with several servers, in older journals that have both
+    # in older journals, of a lock on several servers: when the first command of the last try was sent
     first_vote_ns: Number = 0
     # whether all answers of the store were refusals, and the last command got no answer
     unheard: bool = False

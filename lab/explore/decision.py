@@ -27,7 +27,7 @@ from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.store.table import Nodes, Table
 
 HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"  # the status of a claim
-CHECKED, CHECKED_OF_OTHERS = 2, 1  # random schedules that run again, of a search that a promise needs, and of another search
+CHECKED, CHECKED_OF_OTHERS = 2, 1  # how many random schedules run again: of a search that a promise needs, and of another
 OF_SEARCH = 0.75  # the search's share of the time for a question; the rest is for running schedules again
 SEED = 1
 T = TypeVar("T")

@@ -32,7 +32,7 @@ from lab.servers.server import Server
 MOST_WORKERS = 2
 SHARE, SHARE_OF_OTHERS = 4, 10  # a needed search gets at most a quarter of the time that is left, another search a tenth
 LEAST_S = 1.0  # the least time of each search
-GRACE_S = 1.0  # for a search to end by itself
+GRACE_S = 1.0  # for a search to end by itself when its time is over
 MOST_KILLED = 2  # processes of one stage: after that, no more of its searches begin
 STUCK_S = 2.0  # in the code of the stage without a command or a wait; waiting for a processor does not count
 BEAT_S = 0.2

@@ -136,10 +136,10 @@ class Findings:
     repeated: list[Repeated] = field(default_factory=list)
     # work of two writes whose second write was not done, or too late: the first examples
     half_done: list[HalfDone] = field(default_factory=list)
-    # requests that were acknowledged, and for which no replica wrote; the first of them
+    # how many requests were acknowledged, although no replica wrote for them; and the first such requests
     unwritten: int = 0
     first_unwritten: list[Unwritten] = field(default_factory=list)
-    # requests that were refused, and for which a replica wrote; the first of them
+    # how many requests were refused, although a replica wrote for them; and the first such requests
     refused_and_written: int = 0
     first_refused_and_written: list[RefusedAndWritten] = field(default_factory=list)
     # why ``losses.jsonl`` could not be written; empty if it was

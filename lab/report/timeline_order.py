@@ -64,7 +64,7 @@ class Order:
         self.found: dict[int, list[int]] = {}  # by number: the commands that found it, first answered first
         for place in self.by_answer:
             self.found.setdefault(self.commands[place].found, []).append(place)
-        choices: list[tuple[int, list[int]]] = []  # how many commands were taken, and the writes still to try there
+        choices: list[tuple[int, list[int]]] = []  # of each: how many commands were taken, and the writes still to try then
         kept = 0  # how many commands stay taken at each step back
         farthest: list[int] = []  # the longest chain so far after these commands
         steps = all_steps = 0

@@ -94,7 +94,7 @@ def _first_vote(votes: Sequence[Life], held: DrawnGrant, within_us: int) -> Life
 
 
 def _is_kept(vote: Life, held: DrawnGrant) -> bool:
-    """Return whether a vote stayed when the lock was granted, and was not deleted before the release."""
+    """Return whether a vote was still there when the lock was granted, and was not deleted before the release."""
     return (vote.how != "del" or vote.gone >= held.until) and (vote.gone == NEVER or vote.gone > held.got)
 
 

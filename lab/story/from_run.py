@@ -101,7 +101,7 @@ def _most_handed_over(grants: Iterable[DrawnGrant]) -> int:
     return most
 
 
-SECOND_WRITE = "write_again"  # the phase of its failpoint
+SECOND_WRITE = "write_again"  # the phase of a request's second write
 
 
 def of_a_fault(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:

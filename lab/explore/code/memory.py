@@ -77,7 +77,7 @@ PARTS: dict[type, Callable[[Any], Any]] = {
     threading.Thread: lambda thread: {name: value for name, value in vars(thread).items() if name not in REPORTS},
     ReplicaMutex: attrgetter("_is_held", "_outside"),
     Socket: wires.get,
-    # made outside of all replicas
+    # locks that were made outside of all replicas: their text says whether they are taken
     **dict.fromkeys((_thread.LockType, _thread.RLock), lambda lock: repr(lock).partition(" at ")[0]),
 }
 
