@@ -150,16 +150,16 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
 # By name of the measure: the events that it counts, in words.
 MEASURES = {
     "asked_during_fault": "requests that asked for the lock while a fault was in force, got it, and wrote",
-    "asked_on_each_side": "requests that asked a split store when both sides granted the lock, on the side with fewer of them",
-    "behind_a_leaver": "grants whose request had waited behind another one, which gave up",
+    "asked_on_each_side": "requests that asked a split store while both sides granted the lock, on the side with fewer requests",
+    "behind_a_leaver": "grants of requests that had waited behind a request that gave up",
     "clocks_moved": "servers whose own clock was seen to jump",
     "granted": "requests that got the lock, and wrote",
     "granted_anew": "faults of the lock's store during which another request got the lock, and the holder was still inside",
     "handovers": "grants that went to a request that was already waiting when the holder began to release, and that wrote",
     "handovers_between_replicas": "handovers from a holder in one replica to a holder in another",
     "late_writes": "writes that reached the counter late, because the network delayed them",
-    "late_releases": "faults longer than the TTL, during which another request got the lock, or the lock was renewed; "
-    "a late release met a holder",
+    "late_releases": "faults longer than the TTL in which another request got the lock, or the lock was renewed, "
+    "so that a late release met a holder",
     "least_of_even_share_percent": "increments acknowledged by the least busy replica, in percent of an even share",
     "least_share_percent": "increments acknowledged by the least busy replica, in percent of all",
     "met_a_left_lock": "requests that asked, in the same replica, for a lock that a failed request had left behind",
@@ -169,7 +169,7 @@ MEASURES = {
     "outlived_freezes": "requests that were stopped longer than the TTL by a fault, and went on",
     "reentered": "requests that entered a lock which a failed request had left behind",
     "resumed_beside_another": "requests that were stopped longer than the TTL, and went on while another request had the lock, "
-    "or when none had got it",
+    "or before any other request got it",
     "released_before_a_wait": "holders that released while another request was held up in its acquire, before its wait",
     "refused": "writes that the resource refused",
     "served_percent": "requests that were acknowledged, in percent of all",
