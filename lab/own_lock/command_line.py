@@ -35,7 +35,7 @@ def test(lock: str, claims: str | None, declaration: Path | None, **given: Any) 
 
     LOCK is a file with a STAGE; or package.module:NAME or file.py:NAME, a class or a function. For a class or a function, a small
     file is written into the current folder, which says how it is used, and that file is tested. For another language, begin with
-    `lab new`. The exit status is 1 if a promise is broken, 3 if nothing was shown of one, and otherwise 0.
+    `lab new`. The exit status is 1 if a promise is broken, 3 if nothing was shown about one, and otherwise 0.
     """
     from lab.own_lock.declaration import stage_of
 

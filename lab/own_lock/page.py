@@ -168,7 +168,7 @@ class TestedLock(msgspec.Struct, kw_only=True):
 
     @property
     def status(self) -> ExitStatus:
-        """Return 1 if a promise is broken, 3 if nothing was shown of one, else 0."""
+        """Return 1 if a promise is broken, 3 if nothing was shown about one, else 0."""
         if self.names(BROKEN):
             return ExitStatus.BROKEN
         return ExitStatus.NOTHING_SHOWN if self.names(UNDECIDED, NOT_SHOWN, FAILS) or not self.promised else ExitStatus.GOOD
@@ -211,7 +211,7 @@ def listed(tally: dict[str, int], language: Language = ENGLISH) -> str:
 
 
 def not_shown(tested: TestedLock, language: Language = ENGLISH) -> list[str]:
-    """Return why nothing was shown of some promises: each reason once, whatever figures are in it."""
+    """Return why nothing was shown about some promises: each reason once, whatever figures are in it."""
     found: dict[str, tuple[str, list[str]]] = {}
     for one in tested.promised:
         if one.verdict in (UNDECIDED, NOT_SHOWN, FAILS):

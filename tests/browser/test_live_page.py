@@ -235,7 +235,7 @@ def test_a_phone_joins_by_hand(browser):
         home = f"http://127.0.0.1:{server.port}"
         browser.excused = ["403"]
         phone = browser.open(f"{home}/vote?k=old", size="phone", touch=True)
-        phone.get_by_role("alert").filter(has_text="This address is of an earlier class.").wait_for()
+        phone.get_by_role("alert").filter(has_text="This address belongs to an earlier class.").wait_for()
         browser.look(phone, "join", sizes=("phone",))
         phone.get_by_role("button", name="中文").tap()
         phone.get_by_role("heading", name="加入课堂").wait_for()

@@ -171,7 +171,7 @@ def test_what_is_not_possible():
 
     why = [not_on_cluster(find_stage(one.stage), one.question, one.events) for one in (choice, several, typed("lua:AB"))]
     assert why == [
-        "event 1, A=1: a real replica draws its own random numbers",
-        "its requests do what no scenario asks of them",
+        "event 1, A=1, cannot be made to happen: a real replica draws its own random numbers",
+        "its requests lock in a way in which the requests of no scenario do",
         "",
     ]

@@ -53,7 +53,7 @@ def test_only_promises_count_for_the_lock():
     sound = TestedLock(lock="x", stage="x", claims=[kept, admitted])
     open_ = TestedLock(lock="x", stage="x", claims=[kept, some])
     assert (headline(sound), sound.status) == ("1 of 1 promise kept", ExitStatus.GOOD)
-    assert (headline(open_), open_.status) == ("1 of 2 promises kept; nothing was shown of counts_once", ExitStatus.NOTHING_SHOWN)
+    assert (headline(open_), open_.status) == ("1 of 2 promises kept; nothing was shown about counts_once", ExitStatus.NOTHING_SHOWN)
     assert ordered([admitted, some, kept])[-1] is admitted
 
 
@@ -72,7 +72,7 @@ def test_same_reason_is_said_once():
     claims = [TestedClaim(claim=name, cells=[one]) for name, one in zip(("exclusive", "counts_once"), void, strict=True)]
 
     lines = not_shown(TestedLock(lock="x", stage="x", claims=[*claims, TestedClaim(claim="fair", cells=[cell(KEPT=1)])]))
-    assert lines == ["Nothing was shown of exclusive, counts_once: 1 of 3 came."]
+    assert lines == ["Nothing was shown about exclusive, counts_once: 1 of 3 came."]
 
 
 def test_junit_of_any_error():

@@ -175,7 +175,7 @@ def test_unknown_key_is_refused_in_words(server):
         answer = stranger.ask("GET", path)
         wanted = 303 if path == "/?k=" else 403  # an empty key is no key
         assert (answer.status, answer.cookies) == (wanted, {}), path
-        assert wanted == 303 or "This address is of an earlier class." in answer.text
+        assert wanted == 303 or "This address belongs to an earlier class." in answer.text
     port = server.port
     forged = ("abc", "abc.", ".", "abc.0123", f"abc.{'0' * 64}", "\xe9.\xe9")
     for cookies in [{f"lab_teacher_{port}": "x"}, {f"lab_teacher_{port}": ""}, *({f"lab_device_{port}": one} for one in forged)]:
