@@ -51,9 +51,9 @@ def test_only_promises_count_for_the_lock():
     some = TestedClaim(claim="counts_once", cells=[cell(BROKEN=1, KEPT=2)])
 
     sound = TestedLock(lock="x", stage="x", claims=[kept, admitted])
-    open_ = TestedLock(lock="x", stage="x", claims=[kept, some])
+    two = TestedLock(lock="x", stage="x", claims=[kept, some])
     assert (headline(sound), sound.status) == ("1 of 1 promise kept", ExitStatus.GOOD)
-    assert (headline(open_), open_.status) == ("1 of 2 promises kept; nothing was shown about counts_once", ExitStatus.NOTHING_SHOWN)
+    assert (headline(two), two.status) == ("1 of 2 promises kept; nothing was shown about counts_once", ExitStatus.NOTHING_SHOWN)
     assert ordered([admitted, some, kept])[-1] is admitted
 
 
