@@ -17,7 +17,6 @@ from lab.language import Language
 from lab.scenario.requirements import MEASURES
 from lab.story.say import ENGLISH, listed, mechanism, text, translated, words
 
-NAMED = 3  # commands and clients in a sentence
 HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # the facts that follow explain them
 
 
