@@ -6,7 +6,7 @@ reads and at writes. In the same step it refuses a write with an older number. S
 **Source** M. Kleppmann, "How to do distributed locking" (2016).
 **Still**
 - The resource checks each write alone: if a holder is stopped between its two writes, the first stays and the second is refused.
-- A replica that lacks only the last grant takes over, and gives that number again: the resource accepts both holders.
+- A standby that lacks only the last grant takes over and repeats the grant's number: the resource accepts both holders.
 - A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.
 - The resource has to take part: it must keep a number, compare it and write, all in one step.
 - The lock of a thread that hangs in a living process is renewed for ever.

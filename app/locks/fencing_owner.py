@@ -1,6 +1,6 @@
 """A fence that knows the owner: of two holders with one number, the resource accepts only the first.
 
-**Problem** A replica that lacks only the last grant takes over, and gives that number again: the resource accepts both holders.
+**Problem** A standby that lacks only the last grant takes over and repeats the grant's number: the resource accepts both holders.
 **Idea** A number that is given again is not unique; number and owner together are. The lock of `fencing` already hands on its
 owner. Here the resource also keeps the owner that was the first to show the number, and refuses any other owner with that number.
 **Source** L. Lamport, "The Part-Time Parliament" (1998): a ballot number is a pair, of an integer and the name of who makes it.

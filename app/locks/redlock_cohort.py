@@ -7,7 +7,7 @@ delete the key, and the next competitor of this replica pauses first: another re
 **Source** D. Dice, V. J. Marathe, N. Shavit, "Lock Cohorting" (2012, 2015), with Redlock as the lock that all cohorts share.
 **Still**
 - A lock server that restarts without its data forgets its vote, and votes for a second holder.
-- A replica that takes the place of a lock server may not know the server's vote, and votes for a second holder.
+- A standby that takes the place of a lock server may not know the server's vote, and votes for a second holder.
 - Each server counts the TTL by its own clock: when clocks jump, keys expire early.
 - Work that outlasts the validity is abandoned before its write: nothing extends it, and the next holder is inside already.
 - There is always a moment between the last check and the write: a holder that is stopped in it still writes.
