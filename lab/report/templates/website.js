@@ -7,6 +7,10 @@ addEventListener("DOMContentLoaded", () => {
   const make = (name, about) => Object.assign(document.createElement(name), about);
   const above = new Set([...document.querySelectorAll(".site a")].map((way) => way.pathname));
   for (const way of document.querySelectorAll("main .ways a")) if (above.has(way.pathname)) way.remove();
+  for (const last of document.querySelectorAll(".neighbours a:last-of-type")) if (above.has(last.pathname)) { // the other language
+    last.previousSibling?.remove();
+    last.remove();
+  }
   for (const ways of document.querySelectorAll("main .ways")) ways.hidden = !ways.children.length;
   const list = document.querySelector(".contents details");
   if (list) list.open = matchMedia("(min-width: 76rem)").matches;
