@@ -56,7 +56,7 @@ def test_scenarios_that_did_not_fit_before(matrix_of):
     text = chapters._verdicts("lua")
 
     assert "Compared with [`uuid`](uuid.md), no verdict changed" in text
-    assert "`lua` in scenarios that were not tried with `uuid`: kept in `nested`; lost 3 in `amnesia`; unseen in `convoy`" in text
+    assert "in scenarios that were not tried with `uuid`: “kept” in `nested`; “lost 3” in `amnesia`; “unseen” in `convoy`" in text
 
 
 @pytest.mark.parametrize("verdict", ["", "VOID"])
