@@ -62,7 +62,7 @@ def files(package: str) -> dict[str, ModuleType]:
 def read(path: Path) -> ModuleType:
     """Execute a user's file, and return it as a module. Raises TimeoutError after IMPORT_S seconds.
 
-    The file is compiled each time: Python's cache does not notice a change of the same size within one second.
+    It compiles the file each time: Python's cache does not notice a change within the same second that keeps the file's size.
     """
     module = ModuleType(path.stem)
     module.__file__, module.__package__ = str(path), ""

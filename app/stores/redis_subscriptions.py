@@ -96,7 +96,8 @@ class RedisSubscriptions:
     def _listen(self, subscription: Any) -> None:
         """Handle messages until the connection breaks. Then connect again, as long as a thread listens to a channel.
 
-        ``get_message`` would read and handle a message in one step, and lose a subscription that is made in between.
+        ``get_message`` waits and handles in one call, so the mutex could not be held for the handling alone; without the mutex, a
+        subscription that another thread makes during the handling of an unsubscribe can be lost.
         """
         while True:
             try:

@@ -32,7 +32,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     varied: str
     # the answer, with places for the numbers as ``result.numbers`` names them
     finding: str
-    # the answer if the figure of the finding is 0 everywhere
+    # the answer in place of ``finding``, if the experiment's figure ``of`` is 0 at all points of the sentence
     finding_none: str = ""
 
 

@@ -36,7 +36,7 @@ COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # th
 
 
 class Point(msgspec.Struct, kw_only=True):
-    """A stage at a value, once."""
+    """One measurement of a stage, at one value of what the experiment varies."""
 
     stage: str
     value: str

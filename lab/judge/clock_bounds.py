@@ -154,7 +154,7 @@ def _forget(remembered: dict[Any, Any]) -> None:
 def _with_readings(
     found: dict[int, Bounds], readings: Mapping[str, Sequence[ClockReading]], roughly: Clocks
 ) -> dict[int, Bounds]:
-    """Add the bounds of the readings to the windows in which they were taken. Offsets count from the ones in ``roughly``."""
+    """Add the readings' bounds to the windows of the readings. An offset is the difference from that clock's in ``roughly``."""
     for name, taken in readings.items():
         for reading in taken if name in roughly.ahead_ns else ():
             bounds, left_ns = found.setdefault(reading.at_ns // WINDOW_NS, {}), reading.ahead_ns - roughly.ahead_ns[name]

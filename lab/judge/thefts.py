@@ -137,7 +137,7 @@ def held_from_ns(grant: Grant, key: str) -> int:
 
 
 def never_held(grant: Grant, keys: KeyHistory) -> bool:
-    """Return whether a request went in without a grant: the store had refused, or it worked again without a new grant."""
+    """Return whether a request went in ungranted: refused by the store, or at work again without being granted the lock anew."""
     return grant.told_no or (grant.turn > 1 and not acquired_anew(grant, keys))
 
 

@@ -218,7 +218,7 @@ class LevelPage(msgspec.Struct):
 
     name: str
     stage: str
-    # the names of the claims that win it
+    # the names of the claims: to break one of them wins the level
     claims: list[str]
 
 

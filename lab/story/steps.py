@@ -37,7 +37,7 @@ WRITES = (Kind.WROTE, Kind.DESTROYED, Kind.NO_GROWTH)
 OWN = (*ALONE, *FROM_LOCK, *WRITES, Kind.ASKED, Kind.READ)
 # the write that destroyed increments, or how a wait for a lock that stayed taken ended
 HARM = (Kind.DESTROYED, Kind.NO_GROWTH, Kind.GAVE_UP_WAITING, Kind.NEXT_GOT)
-# A has lost its lock by then
+# happenings that show that A has lost its votes, or its lock
 LOST_VOTES = (Kind.VOTES_FORGOTTEN, Kind.VOTES_LAPSED)
 LOST_LOCK = (Kind.LEASE_ENDED, Kind.DELETED_LATE, Kind.DELETED_OTHERS, Kind.GOT_MEANWHILE, *LOST_VOTES)
 
@@ -319,7 +319,7 @@ def grouped(happened: Iterable[Happening]) -> tuple[Step, ...]:
 
 
 def steps_of_wait(picture: Timeline) -> StepsOfLoss | None:
-    """Return the steps of the fault that kept the lock from others; None without one, or without a request that waited."""
+    """Return the steps of the fault that kept the lock from others; None without one in a request, or if no request waited."""
     if not picture.is_kept_from_others or picture.focus_fault == NEVER:
         return None
     fault = picture.faults[picture.focus_fault]

@@ -51,7 +51,10 @@ def test_late_worker_of_locust(tmp_path):
 
 
 def test_connections_limit_what_is_on_its_way(tmp_path):
-    """No more requests than connections are on their way: the next is late, and the schedule keeps its rate."""
+    """At most as many requests are on their way as there are connections.
+
+    The next one starts late, but the requests are still due at the given rate.
+    """
     done = run("rush", "lua", tmp_path, requests=100, rate=300, connections=4, work_ms=20, replicas=2)
 
     records = sorted(History(done.folder).requests(), key=lambda record: record.start_ns)

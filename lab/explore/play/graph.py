@@ -46,7 +46,7 @@ class Graph:
             [tuple(dict.fromkeys((*move.findings, *graph.ends.get(after, ())))) for move, after in zip(*both, strict=True)]
             for both in zip(self.moves, self.leads_to, strict=True)
         ]
-        self.distances = self._distances()  # by state from which the goal can be reached: the number of events to it
+        self.distances = self._distances()  # for each state from which the goal can be reached: the number of events to the goal
 
     def reaches(self, state: int, number: int) -> bool:
         """Return whether a move of a state breaks a claim of the goal."""

@@ -46,7 +46,7 @@ class Lane(NamedTuple):
 
 
 class Rows(View):
-    """The rows of a picture, and the grants, lives and votes in view."""
+    """The rows of a picture, and what is in view: grants, the lives of keys, votes, renewals and writes."""
 
     def __init__(self, picture: Timeline) -> None:
         since, until = _span(picture)

@@ -63,7 +63,10 @@ LEFT_BY = {
 
 @every("left", LEFT_BY)
 def test_a_lock_that_is_left_behind(left):
-    """A taken lock that no request uses is charged to the fault that hit its owner, or otherwise to a release."""
+    """If a lock stays taken and no request uses it, the fault that hit its owner decides which claim breaks.
+
+    Without such a fault, a release is blamed.
+    """
     tested = (claim_of(*left),) if left else ()
     ghosts = beginning(2)._replace(owners=(("L", Owner(0, 0, tested)),))
 

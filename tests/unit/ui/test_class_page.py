@@ -122,7 +122,10 @@ def test_start_posts_the_form_of_locust(locust):
 
 
 def test_start_waits_for_pictures(locust, state, tmp_path):
-    """While Locust is busy with a run that is over, Start is tried again; while a run is under way, it is refused at once."""
+    """While the pictures of a run that is over are still being drawn, Start is tried again.
+
+    While a run is under way, Start is refused at once.
+    """
     port, posts, answers = locust
     with closing(LiveServer(state, HERE, 0, port, "", tmp_path)) as server:
         address = f"http://{HERE}:{server.port}/live/start"
