@@ -57,11 +57,11 @@ def enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Claim
     """Start a cluster, run the schedule there, judge the run, and return the result. Raises as ``lab.run.runner.run`` does.
 
     question: the task of the requests. claim: the claim that the schedule breaks. walk: the explorer's run of the schedule.
-    If the cluster differs, the schedule is tried again: on a busy machine a key can expire too early.
+    If the cluster does not agree, it is tried again: on a busy machine a key can expire too early, or a request give up.
     """
     done = _enact(supervisor, stage, question, claim, walk)
     for _ in range(1, TRIES):
-        if done.agreement is not Agreement.DIFFERS:
+        if done.agreement is Agreement.AGREES:
             break
         done.conducted.folder.discard()
         done = _enact(supervisor, stage, question, claim, walk)
