@@ -108,7 +108,9 @@ class Processors:
         if not psutil.pid_exists(self._supervisor):
             return None, None
         spent_s, busy_s, own_s = (after - before for after, before in zip(self._now(), self._before, strict=True))
-        return own_s, min(100, max(0, round(100 * (busy_s - own_s) / spent_s))) if spent_s > TICKS_S else None
+        others_percent = min(100, max(0, round(100 * (busy_s - own_s) / spent_s))) if spent_s > TICKS_S else None
+        # after a kill of the supervisor, nobody knows how long its processes ran: then the difference can be below 0
+        return (None, None) if own_s < 0 else (own_s, others_percent)
 
     def _now(self) -> tuple[float, float, float]:
         """Return the seconds of all processors so far, the seconds in which one was busy, and the seconds that the run used."""
@@ -126,7 +128,5 @@ class Processors:
 def used_s(process: psutil.Process) -> float:
     """Return the processor time in seconds of a process and of its ended children; 0 if the process is gone."""
     with contextlib.suppress(psutil.NoSuchProcess):  # if the process has ended, its parent has its time
-        times = process.cpu_times()
-        names = ("user", "system", "children_user", "children_system")
-        return sum(float(getattr(times, name, 0)) for name in names)
+        return float(sum(process.cpu_times()[:4]))  # user and system, its own and of its ended children
     return 0

@@ -48,3 +48,10 @@ def test_run_is_not_among_the_others():
 def test_short_run_says_nothing():
     """For a moment shorter than a tick of the kernel, the share of other programs is unknown."""
     assert Processors(os.getpid()).used()[1] is None
+
+
+def test_killed_supervisor_leaves_no_figure():
+    """A run whose processes are gone, with the seconds that they used, has no figure instead of one below zero."""
+    processors = Processors(os.getpid())
+    processors._before = (0.0, 0.0, 1e9)
+    assert processors.used() == (None, None)
