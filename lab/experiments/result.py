@@ -36,7 +36,7 @@ COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # th
 
 
 class Point(msgspec.Struct, kw_only=True):
-    """One measurement of a stage, at one value of what the experiment varies."""
+    """The figures of one stage at one value, measured once; the experiment varies the value."""
 
     stage: str
     value: str

@@ -30,7 +30,7 @@ HOLDS, BREAKS = "holds", "breaks"  # the results of a decision
 KEPT, BROKEN = "KEPT", "BROKEN"
 # verdicts on a promise: some runs broke it and other runs did not; no run shows whether it holds
 UNDECIDED, NOT_SHOWN = "NOT DECIDED", "NOT SHOWN"
-# verdicts on a claim that the lock does not make: it failed; it held all the same
+# verdicts on a claim that the lock does not make: a run broke the claim; no run broke it
 FAILS, HELD = "ADMITTED", "UNSEEN"
 
 
